@@ -36,6 +36,7 @@ TESTS = {
     "sanity": ["tests/verbs/sanity/test_sanity_api.py", "tests/verbs/sanity/test_families.py"],
     "web": ["tests/web/test_viewer_app.py", "tests/web/test_sample_queries.py"],
     "llm": ["tests/models/servers/test_client.py", "tests/models/servers/test_ways.py"],
+    "embed": ["tests/models/test_embed.py"],
 }
 # what each extra is for, as tests name it where they are skipped without it
 BRINGS = {
@@ -48,6 +49,7 @@ BRINGS = {
     "sanity": ("scikit",),
     "web": ("fastapi", "duckdb"),
     "llm": ("httpx2",),
+    "embed": ("sentence-transformers", "transformers"),
 }
 TOOLS = ["pytest", "hypothesis"]
 DECLARED = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))

@@ -98,7 +98,7 @@ table6() {
     for seed in $(seq 0 $((SEEDS - 1))); do
         for on in original derange; do
             out="$MODELS/table6/$on-$seed"
-            trained "$out" plain mnli:train_part "$N_ENCODER" "$MINILM" "$seed" --on "$on" --set epochs=2 --set lr=1e-4 --set precision=bf16
+            trained "$out" plain mnli:train_part "$N_ENCODER" "$MINILM" "$seed" --with "$on" --set epochs=2 --set lr=1e-4 --set precision=bf16
         done
         audited "$(spec_of "$MODELS/table6/original-$seed")" mnli:matched "$MODELS/table6/original-$seed-audit" \
             --with derange --q 100 --limit 400 --precision bf16 --seed "$seed"
@@ -108,7 +108,7 @@ table6() {
 # NDSC, Table 2: one word class dropped from training data, test data, or both
 classes() {
     on=()
-    for tag in NOUN VERB PRON ADJ ADV CONJ NUM DET; do on+=(--on "drop_pos:tags=$tag"); done
+    for tag in NOUN VERB PRON ADJ ADV CONJ NUM DET; do on+=(--with "drop_pos:tags=$tag"); done
     disorder designs mnli:train_part mnli:matched --model infersent --set vectors=glove50 --set epochs=2 --limit "$N_TABLE2" "${on[@]}" \
         --out "$MODELS/classes" --json </dev/null >"$MODELS/classes.json"
 }

@@ -48,6 +48,7 @@ class FakeServer:
     echo_error: float = 0.0  # added to log-probabilities that are read back
     refuses: Callable[[Body], str] = lambda body: ""  # why a request is rejected
     thinks: Callable[[str], int] | None = None  # hidden tokens before a reply to a text
+    embeds: Callable[[str], Sequence[float]] | None = None
     key: str = ""
     latency: float = 0.0
     query: str = ""  # what every address must end with, as Azure's
@@ -97,6 +98,8 @@ class FakeServer:
                 return 200, self._chat(body)
             case "/v1/completions":
                 return 200, self._completion(body)
+            case "/v1/embeddings" if self.embeds is not None:
+                return 200, self._embeddings(body, self.embeds)
             case "/v1/systemone" if "decisions" in self.offers:
                 return 200, self._systemone(body)
             case "/v1/decisions" if "openai-decisions" in self.offers:
@@ -104,6 +107,15 @@ class FakeServer:
             case "/tokenize" if "tokenize" in self.offers:
                 return 200, {"tokens": [ord(char) for char in str(body["content"])]}
         return 404, {"error": {"message": f"no such path {path}"}}
+
+    def _embeddings(self, body: Body, embeds: Callable[[str], Sequence[float]]) -> Body:
+        """Vectors, the last text first: the order of a reply means nothing, its numbers do."""
+        found = [
+            {"object": "embedding", "index": i, "embedding": list(embeds(text))}
+            for i, text in enumerate(body["input"])
+        ]
+        n = sum(map(len, body["input"])) // 4
+        return {"data": found[::-1], "usage": {"prompt_tokens": n, "total_tokens": n}}
 
     def _chat(self, body: Body) -> Body:
         text = last_text("", body)

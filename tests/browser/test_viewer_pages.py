@@ -203,7 +203,7 @@ def test_a_running_run_is_followed_to_its_end(
         command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
-        path = tmp_path / "runs" / "live" / "run.json"
+        path = tmp_path / "runs" / "live" / "result.json"
         while not path.exists():
             time.sleep(0.05)
             assert started.poll() is None

@@ -263,7 +263,7 @@ class TestAudit:
         code, out, _ = run(*arguments, "--json")
         assert code == 0
         assert json.loads(out) == json.loads(
-            (tmp_path / "run" / "run.json").read_text(encoding="utf-8")
+            (tmp_path / "run" / "result.json").read_text(encoding="utf-8")
         )
         assert json.loads(out)["status"] == "done"
 

@@ -20,10 +20,8 @@ from conftest import Command
 from disorder.data import read_data
 from disorder.errors import BadData
 from disorder.results.grid import Cell, Column, Grid
-from disorder.results.safe_console import SafeConsole
-from disorder.results.terminal import show
-from disorder.results.terminal_table import fitted
-from disorder.transformations.applying.suites import suites
+from disorder.results.terminal import SafeConsole, fitted, show_result
+from disorder.transformations.applying.parsing import suites
 from disorder.verbs.audit import audit
 
 SPECS = [
@@ -104,7 +102,7 @@ def test_a_run_fits_the_terminal_whole(width: int, tmp_path: Path) -> None:
     with_ = ["derange", "shuffle_ngrams:n=2", "shuffle_window:window=3+reverse+sort"]
     run = audit("builtin", "builtin", with_=with_, q=4, limit=30, out=tmp_path / "run")
     console = Console(width=width, file=io.StringIO())
-    show(run, console)
+    show_result(run.result, console, is_all=True)
     lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
     assert max(map(cell_len, lines)) <= width
     for name in run.transformations:

@@ -252,3 +252,14 @@ def test_a_label_without_a_finite_value_is_a_word(odd: str) -> None:
     numbers = [{"text_a": f"a {label}", "text_b": "b", "label": label} for label in ("1.5", odd)]
     with pytest.raises(DisorderError, match="is not a number"):
         read_data(numbers, task="stsb")
+
+
+def test_no_text_passes_for_the_border_between_two() -> None:
+    rows = [
+        {"text_a": "a good\0\1film", "text_b": "it was", "label": "yes"},
+        {"text_a": "a good", "text_b": "film\0\1it was", "label": "yes"},
+        {"text_a": "another", "text_b": "one", "label": "no"},
+    ]
+    found = read_data(rows)
+    assert len(found.examples) == len({example.id for example in found.examples}) == 3
+    assert not found.skipped

@@ -172,7 +172,7 @@ def test_a_cluster_that_dies_is_one_line_and_the_run_can_be_resumed(gated: Path)
 
 def _is_resumed(folder: Path, whole: Any, model: str) -> None:
     """What is left of a run on Ray is finished here, with the scores of a run in one go."""
-    path = folder / "run.json"
+    path = folder / "result.json"
     raw = json.loads(path.read_text())
     assert raw["status"] != "done"
     raw["settings"]["engine"] = "local"

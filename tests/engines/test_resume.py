@@ -208,8 +208,8 @@ def test_a_damaged_part_is_predicted_again(place: Path, monkeypatch: pytest.Monk
         lambda _: b"",
     ):
         part.write_bytes(damage(part.read_bytes()))
-        state = json.loads(Path("run/run.json").read_text())
-        Path("run/run.json").write_text(json.dumps({**state, "status": "started", "scores": []}))
+        state = json.loads(Path("run/result.json").read_text())
+        Path("run/result.json").write_text(json.dumps({**state, "status": "started", "scores": []}))
         again = resume("run", model=MODEL)
         assert again.scores == whole.scores
         assert samples_of(Path("run")) == before
@@ -222,15 +222,15 @@ def test_an_unfinished_run_of_before_is_not_resumed(
     monkeypatch.chdir(place)
     monkeypatch.syspath_prepend(str(place))
     audit("python:slow_model:predict", "data.jsonl", q=2, with_=["derange"], out="run")
-    state = json.loads(Path("run/run.json").read_text())
-    Path("run/run.json").write_text(json.dumps({**state, "status": "started"}))
+    state = json.loads(Path("run/result.json").read_text())
+    Path("run/result.json").write_text(json.dumps({**state, "status": "started"}))
     journal = Path("run/samples/journal.jsonl")
     entries = [json.loads(line) for line in journal.read_text().splitlines()]
     older = [{key: entry[key] for key in entry if key != "predicted"} for entry in entries]
     journal.write_text("".join(json.dumps(entry) + "\n" for entry in older))
     with pytest.raises(DisorderError, match="run was begun by an earlier version of disorder"):
         resume("run", model=MODEL)
-    Path("run/run.json").write_text(json.dumps(state))
+    Path("run/result.json").write_text(json.dumps(state))
     assert len(read_run("run").samples()) == 400 * 3  # a finished one stays readable
 
 
@@ -238,8 +238,8 @@ def test_changed_data_is_not_mixed_into_a_run(place: Path, monkeypatch: pytest.M
     monkeypatch.chdir(place)
     monkeypatch.syspath_prepend(str(place))
     audit("python:slow_model:predict", "data.jsonl", q=2, with_=["derange"], out="run")
-    state = json.loads(Path("run/run.json").read_text())
-    Path("run/run.json").write_text(json.dumps({**state, "status": "started"}))
+    state = json.loads(Path("run/result.json").read_text())
+    Path("run/result.json").write_text(json.dumps({**state, "status": "started"}))
     text = Path("data.jsonl").read_text()
     Path("data.jsonl").write_text(text.replace("small", "large", 1))
     with pytest.raises(DisorderError, match="the data changed since the run began"):
@@ -251,10 +251,10 @@ def test_another_tagger_is_not_mixed_into_a_run(
 ) -> None:
     monkeypatch.chdir(place)
     audit("always:neutral", "data.jsonl", limit=3, with_=["drop_pos:tags=NOUN"], out="run")
-    state = json.loads(Path("run/run.json").read_text())
+    state = json.loads(Path("run/result.json").read_text())
     assert len(state["taggers"]) == 1
     state |= {"status": "started", "taggers": ["spacy:another_pipeline"]}
-    Path("run/run.json").write_text(json.dumps(state))
+    Path("run/result.json").write_text(json.dumps(state))
     with pytest.raises(DisorderError, match="began with spacy:another_pipeline for word classes"):
         resume("run")
 

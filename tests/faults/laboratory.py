@@ -118,11 +118,11 @@ def copied(run: Path, to: Path) -> Path:
 
 
 def changed(run: Path, to: Path, change: Any) -> Path:
-    """A copy of a run whose run.json was changed."""
+    """A copy of a run whose result.json was changed."""
     copied(run, to)
-    raw = json.loads((to / "run.json").read_text())
+    raw = json.loads((to / "result.json").read_text())
     found = change(raw)
-    (to / "run.json").write_text(json.dumps(raw if found is None else found))
+    (to / "result.json").write_text(json.dumps(raw if found is None else found))
     return to
 
 

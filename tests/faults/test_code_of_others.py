@@ -51,8 +51,8 @@ def test_resume_runs_nothing_that_the_folder_names(finished: Path, trap: Path, m
 def test_named_again_it_is_resumed(trap: Path) -> None:
     done = run("audit", EVIL, "builtin", "--limit", 9, "--q", 2, "--out", "run", cwd=trap)
     assert done.code == 0, done.told
-    raw = json.loads((trap / "run" / "run.json").read_text())
-    (trap / "run" / "run.json").write_text(json.dumps(raw | {"status": "started"}))
+    raw = json.loads((trap / "run" / "result.json").read_text())
+    (trap / "run" / "result.json").write_text(json.dumps(raw | {"status": "started"}))
     (trap / MARK).unlink()
     assert run("audit", "--resume", "run", EVIL, cwd=trap).code == 0
     assert (trap / MARK).exists()

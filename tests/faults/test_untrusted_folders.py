@@ -21,9 +21,10 @@ from disorder.data import read_data
 from disorder.errors import BadData, DisorderError
 from disorder.models import load
 from disorder.models.inputs.variants import text_segments
-from disorder.results.page import page
+from disorder.results.render import page
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
+from disorder.results.terminal import show_result
 from disorder.safe_io import parse_json, read_file, read_json
 from disorder.store.prediction_cache import key_of
 from disorder.store.sample_parts import read_examples
@@ -69,8 +70,8 @@ class TestJson:
         with pytest.raises(BadData, match="not a regular file"):
             read_file(tmp_path / "pipe", max_bytes=10)
         run = copied(finished, tmp_path / "run")
-        (run / "run.json").unlink()
-        os.mkfifo(run / "run.json")
+        (run / "result.json").unlink()
+        os.mkfifo(run / "result.json")
         with pytest.raises(BadData, match="not a regular file"):
             read_run(run)
         with pytest.raises(BadData, match="no run folder"):
@@ -191,8 +192,8 @@ def _alike(raw: Any, place: tuple[Any, ...]) -> st.SearchStrategy[Any]:
 
 
 def test_mutated_runs_are_read_and_drawn_or_refused(finished: Path, tmp_path: Path) -> None:
-    """Any value of run.json replaced by any other: one line, or a page."""
-    original = (finished / "run.json").read_text()
+    """Any value of result.json replaced by any other: one line, or a page."""
+    original = (finished / "result.json").read_text()
     places = _places(json.loads(original))
     folder = tmp_path / "run"
     folder.mkdir()
@@ -210,7 +211,7 @@ def test_mutated_runs_are_read_and_drawn_or_refused(finished: Path, tmp_path: Pa
         raw = json.loads(original)
         value = drawn.draw(JSON | _alike(raw, place))
         _set(*place, to=value)(raw)
-        (folder / "run.json").write_text(json.dumps(raw), encoding="utf-8")
+        (folder / "result.json").write_text(json.dumps(raw), encoding="utf-8")
         try:
             found = read_run(folder)
         except DisorderError as error:
@@ -224,7 +225,7 @@ def test_mutated_runs_are_read_and_drawn_or_refused(finished: Path, tmp_path: Pa
     assert counts["refused"] > 10
     assert counts["read"] > 10
     total = sum(counts.values())
-    note("hostile run.json", total, survived=total, what="a value replaced by any other")
+    note("hostile result.json", total, survived=total, what="a value replaced by any other")
 
 
 def _is_shown(run: Run) -> None:
@@ -232,13 +233,12 @@ def _is_shown(run: Run) -> None:
     from rich.console import Console
 
     from disorder.results import drawing
-    from disorder.results.terminal import show
 
     before, drawing.svg = drawing.svg, lambda spec: json.dumps(spec)  # type: ignore[assignment]
     try:
         with open(os.devnull, "w", encoding="utf-8") as nowhere:
-            show(run, Console(file=nowhere))
-        page(run)
+            show_result(run.result, Console(file=nowhere), is_all=True)
+        page(run.result)
     except DisorderError:
         pass
     finally:
@@ -246,7 +246,7 @@ def _is_shown(run: Run) -> None:
 
 
 def test_mutated_bytes_of_run_folders_are_refused_or_read(finished: Path, tmp_path: Path) -> None:
-    """Bytes changed, removed or added anywhere in run.json, the examples and the samples."""
+    """Bytes changed, removed or added anywhere in result.json, the examples and the samples."""
     folder = copied(finished, tmp_path / "run")
     originals = {
         path: path.read_bytes()

@@ -68,6 +68,7 @@ class TestOldParts:
     ) -> None:
         old = copied(finished, tmp_path / "old")
         (old / "run.json").unlink()
+        (old / "result.json").unlink()
         with pytest.raises(DisorderError, match=r"holds samples of a run that has no run.json"):
             audit("uniform", "builtin", limit=30, q=4, out=old, cache="off")
 
@@ -321,8 +322,8 @@ class TestGate:
 
     def test_a_key_that_stands_twice_is_damage(self, finished: Path, tmp_path: Path) -> None:
         bad = copied(finished, tmp_path / "bad")
-        text = (bad / "run.json").read_text()
-        (bad / "run.json").write_text('{"status": "done",' + text.lstrip()[1:])
+        text = (bad / "result.json").read_text()
+        (bad / "result.json").write_text('{"status": "done",' + text.lstrip()[1:])
         with pytest.raises(BadData, match="'status' stands twice"):
             read_run(bad)
 

@@ -27,12 +27,12 @@ from disorder.registry import (
 from disorder.results.board_page import page as board_page
 from disorder.results.comparison_table import show_comparison
 from disorder.results.model_card import model_card
-from disorder.results.page import page
+from disorder.results.render import page
 from disorder.results.render import page as result_page
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
 from disorder.results.run_tables import latex_table as run_table
-from disorder.results.terminal import show
+from disorder.results.terminal import show_result
 from disorder.types import Outcomes, PositionRows, Sentence
 from disorder.verbs.audit import audit
 from disorder.verbs.board import board
@@ -82,18 +82,18 @@ def test_it_is_measured(run: Run) -> None:
 
 def test_the_terminal_has_its_column_and_its_meaning(run: Run) -> None:
     console = Console(file=io.StringIO(), width=120)
-    show(run, console)
+    show_result(run.result, console, is_all=True)
     assert isinstance(console.file, io.StringIO)
     text = console.file.getvalue()
     assert f"calm (calmness): {MEANING}" in " ".join(text.split())
-    heads = next(line for line in text.splitlines() if "all examples" in line).split()
+    heads = next(line for line in text.splitlines() if " agreement" in line).split()
     assert heads.index("agreement") < heads.index("calm")  # ordered by position
 
 
 def test_the_report_has_its_column_and_its_meaning(run: Run) -> None:
-    html = page(run)
+    html = page(run.result)
     assert '<th scope="col" class="number">calm</th>' in html
-    assert f"<dt>calm</dt><dd>{MEANING}</dd>" in html
+    assert f"<dt>calm (calmness)</dt><dd>{MEANING}</dd>" in html
 
 
 def test_compare_shows_its_difference(folder: Path) -> None:
@@ -161,8 +161,8 @@ def test_papers_cards_and_the_board_show_both(folder: Path, run: Run) -> None:
 
 
 def test_pages_show_the_transformation(run: Run) -> None:
-    assert "last_first" in page(run)
-    assert "Put the last word first" in page(run)
+    assert "last_first" in page(run.result)
+    assert "Put the last word first" in page(run.result)
 
 
 def test_a_reference_of_your_own_has_both() -> None:
@@ -190,6 +190,6 @@ def test_a_run_is_shown_when_its_plugin_is_gone(run: Run) -> None:
     lost = run.model_copy(deep=True)
     for record in lost.scores:
         record.metric = record.metric.replace("calmness", "composure")
-    html = page(lost)
+    html = page(lost.result)
     assert '<th scope="col" class="number">composure</th>' in html
     assert "measured by a plugin that is not installed here" in html

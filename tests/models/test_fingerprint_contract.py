@@ -19,6 +19,7 @@ import pytest
 from conftest import NLI, pairs
 from disorder.models import load
 from disorder.registry import ModelPart, parts
+from tiny_onnx import onnx_of, word_tokenizer
 
 FIXED = {
     "builtin": "its files are part of the package",
@@ -58,94 +59,20 @@ def onnx_folder(folder: Path) -> str:
     folder.mkdir(parents=True)
     table = np.random.default_rng(0).normal(size=(300, 3)).astype(np.float32)
     (folder / "weights.log").write_bytes(table.tobytes())
-    (folder / "model.onnx").write_bytes(_onnx_of("weights.log", table.shape))
+    (folder / "model.onnx").write_bytes(onnx_of("weights.log", table.shape))
     labels = {str(i): label for i, label in enumerate(NLI.labels)}
     (folder / "config.json").write_text(json.dumps({"id2label": labels, "vocab_size": 300}))
-    _tokenizer(folder)
+    word_tokenizer(folder)
     return f"onnx:{folder}"
 
 
-def _onnx_of(location: str, shape: tuple[int, int]) -> bytes:
-    """An ONNX file, written field by field: the package `onnx` is not needed for one."""
-    external = [
-        _pair("location", location),
-        _pair("offset", "0"),
-        _pair("length", str(4 * shape[0] * shape[1])),
-    ]
-    table = [
-        _number(1, shape[0]),
-        _number(1, shape[1]),
-        _number(2, 1),
-        _bytes(8, b"table"),
-        *[_bytes(13, entry) for entry in external],
-        _number(14, 1),
-    ]
-    axis = [_number(1, 1), _number(2, 7), _bytes(8, b"axis"), _bytes(9, (1).to_bytes(8, "little"))]
-    keepdims = _bytes(1, b"keepdims") + _number(3, 0) + _number(20, 2)
-    gather = [
-        _bytes(1, b"table"),
-        _bytes(1, b"input_ids"),
-        _bytes(2, b"words"),
-        _bytes(4, b"Gather"),
-    ]
-    total = [
-        _bytes(1, b"words"),
-        _bytes(1, b"axis"),
-        _bytes(2, b"logits"),
-        _bytes(4, b"ReduceSum"),
-        _bytes(5, keepdims),
-    ]
-    graph = [
-        _bytes(1, b"".join(gather)),
-        _bytes(1, b"".join(total)),
-        _bytes(2, b"g"),
-        _bytes(5, b"".join(table)),
-        _bytes(5, b"".join(axis)),
-        _bytes(11, _value("input_ids", 7, ["n", "m"])),
-        _bytes(12, _value("logits", 1, ["n", "c"])),
-    ]
-    opset = _bytes(1, b"") + _number(2, 17)
-    return _number(1, 9) + _bytes(7, b"".join(graph)) + _bytes(8, opset)
-
-
-def _value(name: str, kind: int, dimensions: list[str]) -> bytes:
-    shape = b"".join(_bytes(1, _bytes(2, each.encode())) for each in dimensions)
-    return _bytes(1, name.encode()) + _bytes(2, _bytes(1, _number(1, kind) + _bytes(2, shape)))
-
-
-def _pair(key: str, value: str) -> bytes:
-    return _bytes(1, key.encode()) + _bytes(2, value.encode())
-
-
-def _varint(number: int) -> bytes:
-    found = bytearray()
-    while number > 127:
-        found.append(number & 127 | 128)
-        number >>= 7
-    return bytes([*found, number])
-
-
-def _number(field: int, value: int) -> bytes:
-    return _varint(field << 3) + _varint(value)
-
-
-def _bytes(field: int, value: bytes) -> bytes:
-    return _varint(field << 3 | 2) + _varint(len(value)) + value
-
-
-def _tokenizer(folder: Path) -> None:
-    from tokenizers import Tokenizer, models, pre_tokenizers
-
-    words = {"[UNK]": 0} | {
-        word: i
-        for i, word in enumerate(sorted({w for r in pairs(12) for w in r["text_a"].split()}), 1)
-    }
-    tokenizer = Tokenizer(models.WordLevel(words, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    tokenizer.save(str(folder / "tokenizer.json"))
+def embedder_folder(folder: Path) -> str:
+    """An embedder: the sum of one row per word is as good a vector as any."""
+    return f"embed:{onnx_folder(folder).partition(':')[2]}"
 
 
 MADE: dict[str, Callable[[Path], str]] = {
+    "embed": embedder_folder,
     "bow": bow_folder,
     "onnx": onnx_folder,
     "bilstm": network_folder("bilstm"),

@@ -224,7 +224,9 @@ def test_nothing_is_trained_on_what_has_no_text(tmp_path: Path) -> None:
     from disorder import train
 
     with pytest.raises(DisorderError, match=r"derange:unit=token: .* no text can say"):
-        train("plain", "builtin:nli:train", on="derange:unit=token", limit=20, out=tmp_path / "x")
+        train(
+            "plain", "builtin:nli:train", with_="derange:unit=token", limit=20, out=tmp_path / "x"
+        )
 
 
 def test_perturbed_texts_cannot_be_written(tiny_bert: Path) -> None:

@@ -193,7 +193,7 @@ def test_designs_from_the_command_line(
         "designs",
         data,
         data,
-        "--on",
+        "--with",
         "reverse",
         "--model",
         "bow",

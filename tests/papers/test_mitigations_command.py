@@ -35,17 +35,17 @@ def test_mitigations_from_the_command_line(
         data,
         "--model",
         "convnet",
-        "--on",
+        "--with",
         "reverse",
-        "--on",
-        "sort",
+        "--on=sort",
         "--seeds",
         "1",
         *SMALL,
     ]
     given += ["--out", str(out)]
     assert run(*given, "--transfer", "invalid_class") == 0
-    shown = capsys.readouterr().out
+    shown, told = capsys.readouterr()
+    assert "--on is now written --with" in told
     for word in ("threshold", "entropic", "invalid_class", "Trained on one transformation"):
         assert word in shown
     assert (out / "transfer.svg").read_text().startswith("<svg")

@@ -9,11 +9,11 @@ from rich.console import Console
 
 from disorder.results import gate as gate_report
 from disorder.results.board_page import page as board_page
-from disorder.results.conclusion import NAMES, Caveat
+from disorder.results.conclusion import NAMES, Caveat, conclusion_rules
 from disorder.results.model_card import model_card
-from disorder.results.page import conclusion_rules, page
+from disorder.results.render import page
 from disorder.results.run import Run
-from disorder.results.terminal import show
+from disorder.results.terminal import show_result
 from disorder.verbs.audit import audit
 from disorder.verbs.board import board
 from disorder.verbs.gate import gate
@@ -29,12 +29,14 @@ def run() -> Run:
 
 def test_in_the_terminal(run: Run) -> None:
     console = Console(width=80, record=True, file=io.StringIO())
-    show(run, console)
-    assert "how conclusions are drawn: docs/conclusions.md" in console.export_text()
+    show_result(run.result, console, is_all=True)
+    printed = console.export_text()
+    assert "How conclusions are drawn" in printed
+    assert "docs/conclusions.md" in printed
 
 
 def test_in_the_report_with_the_limits_of_the_run(run: Run) -> None:
-    drawn = page(run)
+    drawn = page(run.result)
     assert LINK in drawn
     assert 'id="conclusions"' in drawn
     assert "ends at 0.15 or below" in drawn

@@ -15,12 +15,13 @@ from rich.console import Console
 import disorder
 from conftest import pairs
 from disorder.errors import DisorderError
-from disorder.results.page import page, visible, write_report
+from disorder.results.render import page
 from disorder.results.run import Run
-from disorder.results.run_folder import read_run
-from disorder.results.terminal import show
+from disorder.results.run_folder import read_run, write_report
+from disorder.results.terminal import show_result
 from disorder.results.wording import command
 from disorder.verbs.audit.pipeline import audit
+from disorder.visible_text import visible
 
 HOSTILE = [
     "<script>alert(1)</script> is what the old man said to her",
@@ -67,7 +68,7 @@ class Tags(HTMLParser):
 
 
 def test_untrusted_texts_show_as_text(run: Run) -> None:
-    html = page(run)
+    html = page(run.result)
     tags = Tags()
     tags.feed(html)
     assert "script" not in tags.names
@@ -79,13 +80,13 @@ def test_untrusted_texts_show_as_text(run: Run) -> None:
 
 def test_page_needs_no_network(run: Run) -> None:
     tags = Tags()
-    tags.feed(page(run))
+    tags.feed(page(run.result))
     links = [
         value for name, value in tags.attributes if name in ("src", "href", "xlink:href", "action")
     ]
     assert [link for link in links if not str(link).startswith("#")] == []
     assert {"link", "iframe", "object"}.isdisjoint(tags.names)
-    assert "default-src 'none'" in page(run)
+    assert "default-src 'none'" in page(run.result)
 
 
 def test_report_is_drawn_from_the_run_folder_alone(run: Run, tmp_path: Path) -> None:
@@ -97,9 +98,9 @@ def test_report_is_drawn_from_the_run_folder_alone(run: Run, tmp_path: Path) -> 
 
 def test_terminal_fits_eighty_columns_and_starts_with_the_verdict(run: Run) -> None:
     console = Console(width=80, record=True, file=io.StringIO())
-    show(run, console)
+    show_result(run.result, console, is_all=True)
     text = console.export_text()
-    assert text.strip().startswith(run.verdict.split("\n")[0][:30])
+    assert text.strip().startswith(run.result.headline[:30])
     assert max(map(len, text.splitlines())) <= 80
     assert "…" not in text
 
@@ -113,11 +114,12 @@ def labels_only() -> Run:
 
 def test_what_was_not_measured_is_said_once_with_the_reason(labels_only: Run) -> None:
     printed = _printed(labels_only)
-    assert printed.count("confidence") == 1
-    missing = "not measured: confidence, ece, entropy_c, entropy_f (every prediction is exactly 0"
-    assert missing in printed
-    assert "not measured: wos (no one-sentence text with the gold label entailment" in printed
-    drawn = page(labels_only)
+    (reason,) = {entry.reason for entry in labels_only.omitted if entry.metric == "confidence"}
+    assert printed.count(reason) == 1
+    (line,) = [line for line in printed.splitlines() if reason in line]
+    assert line.startswith("not measured: confidence, ece")
+    assert "not measured: wos under derange, sort (no one-sentence text" in printed
+    drawn = page(labels_only.result)
     assert "The confidence of the model's predictions before and after" not in drawn
     assert "(1.00)" not in drawn, "the confidence of telling examples"
     with pytest.raises(DisorderError, match="no picture confidence of derange: it was not meas"):
@@ -127,17 +129,15 @@ def test_what_was_not_measured_is_said_once_with_the_reason(labels_only: Run) ->
 def test_the_page_says_each_reason_once(labels_only: Run) -> None:
     (reason,) = {entry.reason for entry in labels_only.omitted if entry.metric == "confidence"}
     assert len([entry for entry in labels_only.omitted if entry.reason == reason]) > 1
-    assert page(labels_only).count(reason) == 1
+    assert page(labels_only.result).count(reason) == 1
 
 
-def test_the_legend_explains_what_the_tables_hold(run: Run, labels_only: Run) -> None:
+def test_what_the_tables_hold_is_explained(run: Run, labels_only: Run) -> None:
     for each in (run, labels_only):
-        tables, _, legend = _printed(each).partition("after a number its 95 % interval")
-        explained = re.findall(r"^(\S[^(:\n]*?)(?: \([a-z_]+\))?: ", legend, flags=re.MULTILINE)
-        explained = explained[: explained.index("how conclusions are drawn") - 1]
-        assert explained
-        for title in explained:
-            assert re.search(rf"(^|\s){re.escape(title)}(\s|$)", tables, re.MULTILINE), title
+        printed = _printed(each)
+        for grid in each.result.sections[0].grids:
+            for column in grid.columns[2:]:
+                assert re.search(rf"^{re.escape(column.title)}( \([a-z_]+\))?: ", printed, re.M)
     assert "A, B, C: what imaginary models would score" in _printed(labels_only)
     assert "\nB, C: what imaginary models would score; B guesses" in _printed(run)
 
@@ -151,12 +151,12 @@ def test_reference_models_of_other_names_have_no_legend(labels_only: Run, name: 
 def test_the_language_is_named() -> None:
     german = audit("uniform", pairs(6), q=2, with_="sort", language="de", cache="off")
     assert "6 examples in German (de), " in _printed(german)
-    assert "6 examples in German (de), " in page(german)
+    assert "6 examples in German (de), " in page(german.result)
 
 
 def _printed(run: Run) -> str:
     console = Console(width=300, file=io.StringIO())
-    show(run, console)
+    show_result(run.result, console, is_all=True)
     return str(console.file.getvalue())  # type: ignore[attr-defined]
 
 
@@ -177,12 +177,12 @@ def test_permutation_scores_are_shown_where_no_transformation_keeps_the_words() 
     pytest.importorskip("disorder_stutter", reason="needs the example plugin")
     run = audit("uniform", pairs(12), q=4, with_="stutter", cache="off")
     console = Console(width=120, record=True, file=io.StringIO())
-    show(run, console)
+    show_result(run.result, console, is_all=True)
     printed = console.export_text()
     assert "permutations (stutter)" in printed
     assert re.search(r"Ω_max +\d", printed)
     single = audit("uniform", pairs(12), with_="sort", cache="off")
-    show(single, console)
+    show_result(single.result, console, is_all=True)
     assert "permutations (" not in console.export_text()
 
 
@@ -194,5 +194,5 @@ def test_nothing_stands_between_a_text_and_what_finds_its_direction() -> None:
     files = [*package.rglob("*.html")]
     templates = {file.name: file.read_text(encoding="utf-8") for file in files}
     with_texts = {name for name, text in templates.items() if 'dir="auto"' in text}
-    assert {"page.html", "macros.html", "example.html", "annotate_item.html"} <= with_texts
+    assert {"exhibits.html", "macros.html", "example.html", "annotate_item.html"} <= with_texts
     assert [name for name, text in templates.items() if 'dir="auto"><bdi' in text] == []

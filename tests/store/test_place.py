@@ -78,8 +78,8 @@ def test_a_part_damaged_on_shared_storage_is_predicted_again(
     folder = place(storage)
     part = folder / "samples" / "01-derange-00000.parquet"
     part.write_bytes(part.read_bytes()[:100])
-    state = json.loads((folder / "run.json").read_bytes())
-    (folder / "run.json").write_bytes(
+    state = json.loads((folder / "result.json").read_bytes())
+    (folder / "result.json").write_bytes(
         json.dumps({**state, "status": "started", "scores": []}).encode()
     )
     again = resume(storage)

@@ -15,7 +15,6 @@ from conftest import pairs
 from disorder.errors import BadData, DisorderError, UnknownName
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
-from disorder.results.terminal import caveat_lines
 from disorder.store.sample_parts import SampleParts
 from disorder.verbs.audit import audit, division, resume
 
@@ -184,7 +183,7 @@ class TestNotebook:
         assert [f"caveat: {text}" for text in run.caveats] == repr(run).splitlines()[
             -len(run.caveats) :
         ]
-        assert caveat_lines(run) == [f"caveat: {text}" for text in run.caveats]
+        assert run.result.caveats == run.caveats
 
 
 class TestResume:
@@ -221,8 +220,8 @@ class TestResume:
 
 
 def _unfinish(folder: Path) -> None:
-    """Leave run.json as a killed run leaves it."""
-    path = folder / "run.json"
+    """Leave result.json as a killed run leaves it."""
+    path = folder / "result.json"
     state = json.loads(path.read_text(encoding="utf-8"))
     state |= {"status": "started", "scores": [], "profile": {}}
     path.write_text(json.dumps(state), encoding="utf-8")

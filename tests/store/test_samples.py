@@ -56,8 +56,8 @@ def test_an_unfinished_run_of_an_older_version_is_not_resumed(tmp_path: Path) ->
     folder = tmp_path / "run"
     given = {"limit": 5, "q": 2, "with_": "derange", "fidelity": "paper", "cache": "off"}
     audit("uniform", "builtin", out=folder, **given)
-    state = json.loads((folder / "run.json").read_text())
-    (folder / "run.json").write_text(json.dumps(state | {"status": "started"}))
+    state = json.loads((folder / "result.json").read_text())
+    (folder / "result.json").write_text(json.dumps(state | {"status": "started"}))
     journal = folder / "samples" / "journal.jsonl"
     entries = [json.loads(line) for line in journal.read_text().splitlines()]
     for entry in entries:
@@ -66,7 +66,7 @@ def test_an_unfinished_run_of_an_older_version_is_not_resumed(tmp_path: Path) ->
     journal.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
     with pytest.raises(DisorderError, match="was begun by an earlier version"):
         resume(folder)
-    (folder / "run.json").write_text(json.dumps(state))
+    (folder / "result.json").write_text(json.dumps(state))
     assert FinishedRun.open(folder).outcomes("derange") is not None
 
 

@@ -16,7 +16,7 @@ from conftest import NLI, example
 from disorder.randomness import generator
 from disorder.transformations import parse
 from disorder.transformations.derange import derangements
-from disorder.transformations.positions.random_orders import (
+from disorder.transformations.positions.orders import (
     all_orders,
     expand,
     n_derangements,

@@ -125,7 +125,7 @@ def test_no_text_is_tagged_twice(monkeypatch: pytest.MonkeyPatch) -> None:
         return [Tags.of(["X"] * len(sentence)) for sentence in sentences]
 
     def counting(kind: type[Part], name: str) -> Any:
-        return Part(name=name, function=count)
+        return Part(name=name).with_function(count)
 
     monkeypatch.setattr("disorder.transformations.tags.part", counting)
     sentences = [split(text) for text in ("one two", "three", "one two")]

@@ -60,7 +60,9 @@ def test_the_report_shows_texts_that_were_predicted(
     code, printed, told = command("report", old_runs / name)
     assert code == 0, told
     run = json.loads((old_runs / name / "run.json").read_text(encoding="utf-8"))
-    assert run["verdict"].splitlines()[0][:40] in printed
+    found = run["conclusion"]
+    told = run["verdict"][:40] if found is None else found["because"].split("[")[0][1:]
+    assert (f"{found['value']:.2f} [" if found and found["value"] is not None else told) in printed
     page = shown((old_runs / name / "report.html").read_text(encoding="utf-8"))
     predicted = [[squeezed(part) for part in parts] for parts in PREDICTED[name]]
     on_page = [parts for parts in predicted if all(part in page for part in parts)]

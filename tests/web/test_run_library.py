@@ -108,7 +108,7 @@ def test_a_run_seen_again_is_read_again_only_when_it_changed(folder: Path) -> No
     library = RunLibrary(folder)
     first = library.all()[0]
     assert library.find(first.id) is first
-    path = folder / "good" / "run.json"
+    path = folder / "good" / "result.json"
     path.write_text(path.read_text().replace('"status": "done"', '"status": "failed"'))
     again = library.find(first.id)
     assert isinstance(again, FoundRun)

@@ -46,7 +46,7 @@ def test_an_unfinished_run_counts_what_its_journal_has(tmp_path: Path) -> None:
     journal = tmp_path / "run" / "samples" / "journal.jsonl"
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join(lines[:3]) + lines[3][:20])
-    path = tmp_path / "run" / "run.json"
+    path = tmp_path / "run" / "result.json"
     path.write_text(path.read_text().replace('"status": "done"', '"status": "started"'))
     progress = progress_in(tmp_path)
     assert (progress["status"], progress["done"], progress["expected"]) == (

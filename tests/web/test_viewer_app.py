@@ -297,7 +297,7 @@ def test_a_run_of_numbers_has_its_pages(tmp_path: Path) -> None:
 def test_a_run_that_has_just_started_has_its_page(tmp_path: Path) -> None:
     given = {"q": 3, "with_": ["derange"], "fidelity": "paper", "cache": "off"}
     disorder.audit("uniform", pairs(5), out=tmp_path / "run", **given)
-    path = tmp_path / "run" / "run.json"
+    path = tmp_path / "run" / "result.json"
     path.write_text(path.read_text().replace('"status": "done"', '"status": "started"'))
     for name in ("01-derange-00000.parquet", "00-original-00000.parquet", "journal.jsonl"):
         (tmp_path / "run" / "samples" / name).unlink()

@@ -94,7 +94,7 @@ app.command(
     "train",
     examples=(
         "disorder train plain train.jsonl --model hf:FOLDER --set epochs=3",
-        "disorder train max_entropy mnli:train --model bilstm --on derange",
+        "disorder train max_entropy mnli:train --model bilstm --with derange",
     ),
 )(train.train)
 

@@ -9,7 +9,7 @@ from disorder.cli.folders import new_folder, resumable
 from disorder.cli.output import console as new_console
 from disorder.cli.output import output_may_be_unread, print_json, print_text
 from disorder.requests.audit import AuditOptions, AuditOutput, ResumeOptions
-from disorder.requests.option import declared_in
+from disorder.requests.option import command_line, declared_in
 
 if TYPE_CHECKING:
     from disorder.results.run import Run
@@ -41,13 +41,25 @@ def audit(
         run = _audited(named, data or "builtin", folder, options)
     else:
         run = _resumed(folder, model, data, options)
-    if output["as_json"]:
-        print_json(run.model_dump())
-    else:
-        from disorder.results.terminal import show
+    from disorder.results.wording import spent
 
-        show(run, new_console(), folder=folder, profile=output["profile"])
+    if output["as_json"]:
+        print_json(run.result.as_data())
+    else:
+        show_run(run, folder, is_all=output["every"])
+        if output["profile"]:
+            print_text("\n".join(spent(run)))
     return _ruled(run, is_shown=not output["as_json"]) if run.gate else 0
+
+
+def show_run(run: Run, folder: str, *, is_all: bool) -> None:
+    """Print a run on one screen, or all of it."""
+    from disorder.results.terminal import show_result
+
+    written = [f"Report: {folder}/report.html"]
+    if not is_all:
+        written.append(f"everything else: {command_line('report', folder, '--all')}")
+    show_result(run.result, new_console(), written, is_all=is_all)
 
 
 def _ruled(run: Run, *, is_shown: bool) -> int:

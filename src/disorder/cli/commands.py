@@ -36,6 +36,13 @@ class Command(TyperCommand):
         with owned_standard_output():
             return super().invoke(ctx)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read what was typed; an option that has another name now is taken with a note."""
+        for declared in self.declared.values():
+            if declared.option.was:
+                args = _renamed(args, declared.flags[-1], declared.flags[0])
+        return super().parse_args(ctx, args)
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """The arguments, then the common options with examples, or every option by group."""
         sections = self._sections(ctx, is_all=bool(ctx.meta.get(EVERYTHING)))
@@ -65,6 +72,14 @@ class Command(TyperCommand):
             if record is not None:
                 sections.setdefault(title, []).append(record)
         return sections
+
+
+def _renamed(args: list[str], old: str, new: str) -> list[str]:
+    """Words with the new name of an option, of which a note tells."""
+    found = [new + word[len(old) :] if word.split("=")[0] == old else word for word in args]
+    if found != args:
+        print_text(f"{old} is now written {new}", is_error=True)
+    return found
 
 
 class Commands(typer.Typer):

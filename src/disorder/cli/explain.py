@@ -23,15 +23,16 @@ def explain(
     options: ExplainOptions,
     output: ExplainOutput,
 ) -> None:
-    """What does MODEL rely on instead of order when it predicts DATA?
+    """Which words does MODEL use when it predicts DATA, and how local is the order it uses?
 
-    Figures that could go into a paper, each with the data behind it and a line that says what it
-    shows. Without --by: those that need no more model calls than an audit; the others (words,
-    heads, minimal pairs) are shown when named. Names and settings: disorder list explanations.
+    Without --by: an overview in one picture. Other explanations (words, heads, minimal pairs, the
+    papers' figures) are made when named, each with the data behind its figures. Names and settings:
+    disorder list explanations.
     """
     from disorder.cli.progress import Bar
     from disorder.store.store import UNFINISHED
     from disorder.verbs import explain as verb
+    from disorder.verbs.run_inputs import run_named
 
     figure, csv, out = (
         None if path is None else Path(path)
@@ -40,7 +41,10 @@ def explain(
     if figure:
         verb.check_format(figure)
     is_folder_wanted = out is not None or not (figure or csv or output["as_json"])
-    folder = (out or new_folder(model, data or "builtin")) if is_folder_wanted else None
+    folder = None
+    if is_folder_wanted:
+        is_run = data is None and run_named(model) is not None
+        folder = out or (Path(model) if is_run else new_folder(model, data or "builtin"))
     with ExitStack() as stack:
         if folder is not None:
             stack.enter_context(resumable(folder, UNFINISHED))
@@ -57,7 +61,7 @@ def explain(
     if output["as_json"]:
         print_json(found.result.as_data())
         return
-    from disorder.results.terminal_result import show_result
+    from disorder.results.terminal import show_result
 
     console = new_console(soft_wrap=True)
     show_result(found.result, console, [f"Written: {path}" for path in written])

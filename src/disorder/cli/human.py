@@ -139,7 +139,7 @@ def score(
 def _print_scores(scores: HumanScores) -> None:
     from rich.text import Text
 
-    from disorder.results.terminal_table import print_table
+    from disorder.results.terminal import print_table
     from disorder.verbs import human
 
     console = new_console()

@@ -16,7 +16,9 @@ def option(text: str, *names: str, **more: int) -> typer.models.OptionInfo:
 Model = Annotated[
     str,
     typer.Argument(
-        help="Model spec: builtin, hf:FOLDER, causal:FOLDER, openai:MODEL, python:MODULE:FUNCTION"
+        metavar="MODEL|RUN",
+        help="Model spec: builtin, hf:FOLDER, openai:MODEL, python:MODULE:FUNCTION; or a run "
+        "folder, for its model and data",
     ),
 ]
 ModelOrUsual = Annotated[

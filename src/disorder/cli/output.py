@@ -56,7 +56,7 @@ PLAIN_LETTERS = {
 
 def console(*, stderr: bool = False, **more: Any) -> Console:
     """A console for tables and coloured lines."""
-    from disorder.results.safe_console import SafeConsole
+    from disorder.results.terminal import SafeConsole
 
     if stderr:
         return SafeConsole(file=Unhurried(sys.stderr), **more)

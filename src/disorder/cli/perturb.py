@@ -18,13 +18,17 @@ RUN = {
     "--include_path {folder}",
     "inspect": "inspect eval {folder}/{found} --model PROVIDER/MODEL",
 }  # how an exported task is run
+LEARN = (
+    "train your model on these rows, with one label more: invalid. An audit takes it as an "
+    "abstention, and says whether the model still keeps its skill without word order"
+)
 
 
 def perturb(
     data: SomeData, *, options: PerturbOptions, task: ExportOptions, output: PerturbOutput
 ) -> None:
-    """Write the perturbed texts of DATA to a file or to the terminal, or as a task for lm-eval or
-    inspect.
+    """Write the perturbed texts of DATA to a file or to the terminal, to train on, or as a task for
+    lm-eval or inspect.
 
     Each line holds id, transformation, variant, text_a, text_b, label, positions_a, positions_b.
     """
@@ -34,7 +38,7 @@ def perturb(
     News.show()
     texts = perturb_texts(data, **options)
     out, as_ = output["out"], output["as_"]
-    if as_ != "jsonl":
+    if as_ == "lm-eval" or as_ == "inspect":
         if out is None:
             raise DisorderError(f"--as {as_} writes a folder: name it with --out")
         found = texts.export(out, as_=as_, **task)
@@ -45,12 +49,14 @@ def perturb(
         names = ", ".join(declared_in(ExportOptions)[name].flags[0] for name in task)
         raise DisorderError(f"{names}: texts alone have no prompt; add --as lm-eval")
     if out is None or str(out) == "-":
-        for record in texts:
+        for record in texts if as_ == "jsonl" else texts.training_rows():
             print_json(record)
         _say(texts.tally, "standard output")
     else:
-        texts.save(out)
+        texts.save(out, as_=as_)
         _say(texts.tally, str(out))
+    if as_ == "training":
+        print_text(LEARN, is_error=True)
 
 
 def _counted(n: int, thing: str) -> str:

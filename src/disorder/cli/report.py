@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from disorder.cli import options as o
-from disorder.cli.output import console as new_console
 from disorder.cli.output import print_text
 from disorder.errors import DisorderError
 
@@ -35,6 +34,7 @@ Card = Annotated[
         "--card",
     ),
 ]
+Every = Annotated[bool, o.option("Show everything that was measured, not one screen", "--all")]
 Metric = Annotated[list[str] | None, o.option("Column of --latex; can be repeated")]
 Rows = Annotated[list[str] | None, o.option("Row of --latex; can be repeated", "--with")]
 Group = Annotated[str, o.option("Group of examples for --latex")]
@@ -55,6 +55,7 @@ def report(
     methods: Methods = False,
     figure: Figure = None,
     card: Card = False,
+    every: Every = False,
 ) -> None:
     """Show RUN again and redraw its report.html; or print it for a paper or a model card.
 
@@ -100,11 +101,11 @@ def report(
     if card:
         _print_card(folder, found)
     if not (latex or methods or figure or card):
-        from disorder.results.page import write_report
-        from disorder.results.terminal import show
+        from disorder.cli.audit import show_run
+        from disorder.results.run_folder import write_report
 
         write_report(folder, found)
-        show(found, new_console(), folder=str(run))
+        show_run(found, str(run), is_all=every)
 
 
 def _print_card(folder: Path, run: Run) -> None:
@@ -137,7 +138,5 @@ def _verb_of(folder: Path) -> VerbPart | None:
 
 def _draw(run: Run, path: Path) -> None:
     """Write the picture that a file is named for."""
-    from disorder.results.display import run_picture
-
-    run_picture(run, path.stem).save(path)
+    run.plot(path.stem).save(path)
     print_text(f"Picture: {path}", is_error=True)

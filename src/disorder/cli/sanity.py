@@ -28,7 +28,7 @@ def sanity(data: o.SomeData, *, options: SanityOptions, output: SanityOutput) ->
     if output["as_json"]:
         print_json(found.result.as_data())
         return
-    from disorder.results.terminal_result import show_result
+    from disorder.results.terminal import show_result
 
     written = [
         f"Report: {folder}/report.html",

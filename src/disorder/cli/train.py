@@ -33,7 +33,7 @@ def train(
 ) -> None:
     """Train a model on DATA by RECIPE.
 
-    The folder it leaves can be audited at once. `--on T` trains on perturbed texts; a killed
+    The folder it leaves can be audited at once. `--with T` trains on perturbed texts; a killed
     training is resumed with `--resume DIR`. Several GPUs: accelerate launch -m disorder train ...
     """
     from disorder.cli.progress import EpochBar

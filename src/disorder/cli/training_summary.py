@@ -108,7 +108,7 @@ def show_audits(audits: BeforeAndAfter, console: Console) -> None:
     what changed.
     """
     from disorder.results.grid import Grid
-    from disorder.results.terminal_table import print_table
+    from disorder.results.terminal import print_table
 
     named = {"before": audits.before, "after": audits.after}
     runs = {when: run for when, run in named.items() if run is not None}

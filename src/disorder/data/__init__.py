@@ -10,12 +10,16 @@ from disorder.data.reading import (
     column_names,
     declared_language,
     detected_language,
+    drawing_key,
+    groups,
     named_language,
+    rare_labels,
     read_by_language,
     read_data,
+    select,
     stream,
+    vocabulary,
 )
-from disorder.data.selection import drawing_key, groups, rare_labels, select, vocabulary
 from disorder.data.sources import (
     at_hand,
     honest_name,

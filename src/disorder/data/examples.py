@@ -11,8 +11,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
 
-from disorder.data.answer_spans import answers_of, as_question
-from disorder.data.usual_columns import guessed_columns, in_words
+from disorder.data.columns import answers_of, as_question, guessed_columns, in_words
 from disorder.errors import BadData, option
 from disorder.registry import TaskPart
 from disorder.tasks import LETTERS, TaskRow, fits, recognised, said
@@ -275,7 +274,10 @@ def _is_valid(*texts: str) -> bool:
 
 def _content(text_a: str, text_b: str | None, label: str) -> bytes:
     parts = [text_a, "\0" if text_b is None else "\1" + text_b, label]
-    return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    key = "\0".join(parts)
+    if "\0" in f"{text_a}{text_b or ''}{label}":  # which could pass for the border between two
+        key = f"\2{[len(part) for part in parts]}{key}"
+    return blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _names(row: Mapping[str, Any]) -> str:

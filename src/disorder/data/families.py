@@ -16,8 +16,16 @@ from functools import lru_cache
 
 import numpy as np
 
-from disorder.data.minhash import DEPTH, N_BANDS, band_neighbours, signatures
-from disorder.data.word_hashes import Hashes, distinct, hashed, words_of
+from disorder.data.word_hashes import (
+    DEPTH,
+    N_BANDS,
+    Hashes,
+    band_neighbours,
+    distinct,
+    hashed,
+    signatures,
+    words_of,
+)
 from disorder.errors import DisorderError
 from disorder.types import Bools, Example, Ints
 

@@ -6,15 +6,28 @@
 
 from __future__ import annotations
 
-from disorder.languages.boundaries import n_words, segments, without_surrogates
-from disorder.languages.detection import AUTO, DetectedLanguage, detect, main_script, sampled
-from disorder.languages.names import MIXED, NAMES, UNKNOWN, is_known, language_code, language_name
+from disorder.languages.detection import (
+    AUTO,
+    MIXED,
+    NAMES,
+    UNKNOWN,
+    DetectedLanguage,
+    detect,
+    is_known,
+    language_code,
+    language_name,
+    main_script,
+    sampled,
+)
 from disorder.languages.scripts import (
     UNSPACED_LANGUAGES,
     UNSPACED_SCRIPTS,
     is_one_of_unspaced,
+    n_words,
     script_of,
     scripts_of_language,
+    segments,
+    without_surrogates,
 )
 
 __all__ = [

@@ -5,6 +5,7 @@ What a model can do beside that is declared in `protocols.py`.
 
 from __future__ import annotations
 
+from disorder.models.embed import Similarity
 from disorder.models.importance.attention import attentions, n_heads, predict_without
 from disorder.models.importance.gradients import integrated_gradients
 from disorder.models.inputs.variants import some_variants
@@ -15,6 +16,7 @@ from disorder.models.protocols import Head
 __all__ = [
     "Head",
     "LoadedModel",
+    "Similarity",
     "attentions",
     "choose_precision",
     "integrated_gradients",

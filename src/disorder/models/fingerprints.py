@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,18 @@ def folder_fingerprint(folder: Path) -> str:
     return hashed.hexdigest()
 
 
+def files_fingerprint(files: Sequence[Path]) -> str:
+    """A hash of some files of a model, whatever they are called, and of what an ONNX model keeps
+    elsewhere.
+    """
+    hashed = blake2b(digest_size=16)
+    others = [data for path in files for data in sorted(_kept_elsewhere(path))]
+    for path in [*files, *others]:
+        hashed.update(f"{path.stat().st_size}\0".encode())
+        _add_file(hashed, path)
+    return hashed.hexdigest()
+
+
 def path_fingerprint(address: str) -> str:
     """The hash of a folder or a file; empty where there is none of that name."""
     path = Path(address).expanduser()
@@ -67,14 +79,20 @@ def _external_data(folder: Path) -> Iterator[Path]:
     """Files that an ONNX model keeps weights in, whatever they are called and wherever they lie:
     as a log, hidden, in a folder of checkpoints.
     """
-    for model in folder.glob("*.onnx"):
-        content = model.read_bytes()
-        for found in LOCATION.finditer(content):
-            length = found[1][0]
-            name = content[found.end() : found.end() + length].decode("utf-8", "surrogateescape")
-            path = folder / name
-            if "\0" not in name and path.is_file():
-                yield path
+    for path in (*folder.glob("*.onnx"), *folder.glob("onnx/*.onnx")):
+        yield from _kept_elsewhere(path)
+
+
+def _kept_elsewhere(model: Path) -> Iterator[Path]:
+    if model.suffix != ".onnx":
+        return
+    content = model.read_bytes()
+    for found in LOCATION.finditer(content):
+        length = found[1][0]
+        name = content[found.end() : found.end() + length].decode("utf-8", "surrogateescape")
+        path = model.parent / name
+        if "\0" not in name and path.is_file():
+            yield path
 
 
 def array_fingerprint(labels: tuple[str, ...], array: Any) -> str:

@@ -4,7 +4,6 @@ there is one.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from functools import cached_property, partial
 from pathlib import Path
@@ -14,7 +13,7 @@ import numpy as np
 
 from disorder.errors import BadModel, MissingPackage
 from disorder.models.fingerprints import check_complete, hub_fingerprint
-from disorder.models.hf_network import HFNetwork
+from disorder.models.hf_network import HFNetwork, TextNetwork
 from disorder.models.importance.gradients import (
     TARGETS,
     by_side,
@@ -24,14 +23,11 @@ from disorder.models.importance.gradients import (
     watching,
 )
 from disorder.models.inputs.batches import Feed, best_device
-from disorder.models.inputs.token_blocks import Encoded, EncodedInputs
-from disorder.models.inputs.tokens import PROBES, WordTokens, is_fast
-from disorder.models.inputs.variants import all_texts
-from disorder.models.outputs import softmax
+from disorder.models.inputs.tokens import PROBES, is_fast
 from disorder.models.question_answering import is_question_answering
 from disorder.registry import model
 from disorder.store.hub import hub_access, why_not_loaded
-from disorder.types import Floats, Pair, Predictor, Task, Texts, TokenUnit, Variants
+from disorder.types import Floats, Pair, Predictor, Task
 
 CONFIGS = ("config.json", "adapter_config.json")  # one of which every model folder has
 
@@ -103,7 +99,7 @@ def hf_predictor(
     return kind(network, tokenizer, fingerprint, is_borrowed=is_borrowed)
 
 
-class HFClassifier(HFNetwork):
+class HFClassifier(TextNetwork):
     """A transformers classifier; inputs of equal length run together, without padding."""
 
     def __init__(self, network: Any, tokenizer: Any, fingerprint: str, **more: Any) -> None:
@@ -111,55 +107,6 @@ class HFClassifier(HFNetwork):
         names = network.config.id2label
         self.labels = (
             tuple(str(names[i]) for i in sorted(names)) if network.config.num_labels > 1 else ()
-        )
-        self.tokens = _word_tokens(tokenizer, self.max_length)
-        self.notes = (
-            ["every text is tokenised as a whole"] if self.tokens is None else self.tokens.notes
-        )
-
-    def __call__(self, texts: Sequence[Texts], /) -> Floats:
-        """Probabilities, one row per text (one number per text for a regression model)."""
-        began = time.perf_counter()
-        encoded = self.encode(texts)
-        self.input_seconds += time.perf_counter() - began
-        return self._predict(encoded)
-
-    def predict_variants(self, variants: Sequence[Variants], /) -> Floats:
-        """Probabilities, one row per variant, from word positions."""
-        if self.tokens is None:
-            return self(all_texts(variants))
-        began = time.perf_counter()
-        encoded = self.tokens.encode_variants(variants)
-        self.input_seconds += time.perf_counter() - began
-        return self._predict(encoded)
-
-    def token_units(self, texts: Texts, /) -> list[list[TokenUnit]]:
-        """The tokens of each text, as units that can be moved."""
-        if self.tokens is None:
-            raise BadModel("unit=token needs a fast tokenizer; this model has none: unit=word")
-        return [self.tokens.units(text) for text in texts if text is not None]
-
-    def _predict(self, encoded: EncodedInputs) -> Floats:
-        began = time.perf_counter()
-        batches = self.batches(encoded.lengths.tolist())
-        feeds = [self.feed_of(*encoded.batch(members)) for members in batches]
-        self.input_seconds += time.perf_counter() - began
-        logits = np.empty((len(encoded), max(1, len(self.labels))))
-        for members, outputs in zip(batches, self.each(self.forward, feeds), strict=True):
-            logits[members] = outputs
-        return softmax(logits) if self.labels else logits
-
-    def encode(self, texts: Sequence[Texts]) -> EncodedInputs:
-        """Token numbers of texts, as the tokenizer gives them."""
-        if self.tokens is not None:
-            return EncodedInputs.of_lists(self.tokens.encode(texts))
-        first = [a for a, _ in texts]
-        second = [b for _, b in texts]
-        pairs = None if not second or second[0] is None else second
-        given = self.tokenizer(first, pairs, truncation=True, max_length=self.max_length)
-        types = given.get("token_type_ids") or [[0] * len(ids) for ids in given["input_ids"]]
-        return EncodedInputs.of_lists(
-            [Encoded(ids, kinds) for ids, kinds in zip(given["input_ids"], types, strict=True)]
         )
 
     def has_gradients(self) -> bool:
@@ -208,19 +155,3 @@ class HFClassifier(HFNetwork):
     ) -> list[list[Floats]]:
         """What each word adds to the probability of the labels marked in `targets`."""
         return walked(self, pairs, targets, n_steps=n_steps)
-
-
-def _word_tokens(tokenizer: Any, max_length: int) -> WordTokens | None:
-    """Tokenising from kept words, for tokenizers that have a fast core."""
-    if not is_fast(tokenizer):
-        return None
-    core = tokenizer.backend_tokenizer
-    own = type(core).from_str(core.to_str())
-    own.no_padding()
-    own.enable_truncation(max_length, direction=tokenizer.truncation_side)
-    tokens = WordTokens(own, max_length)
-    for a, b in PROBES:  # the fast core must also be all there is to this tokenizer
-        whole = tokenizer(a, b, truncation=True, max_length=max_length)["input_ids"]
-        if tokens.encode([(a, b)])[0].ids != whole:
-            return None
-    return tokens

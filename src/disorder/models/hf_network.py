@@ -17,13 +17,22 @@ from disorder.models.importance.attention import encoder_attentions, encoder_hea
 from disorder.models.inputs.batches import (
     Feed,
     FittingBatches,
+    TokenModel,
     by_length,
     free_memory,
     max_input_length,
     thread_pool,
     token_budget,
 )
-from disorder.models.inputs.tokens import Spans, is_fast, token_spans, whole_words
+from disorder.models.inputs.token_blocks import Encoded, EncodedInputs
+from disorder.models.inputs.tokens import (
+    PROBES,
+    Spans,
+    WordTokens,
+    is_fast,
+    token_spans,
+    whole_words,
+)
 from disorder.models.protocols import Head
 from disorder.types import Floats, Ints, Pair, Texts
 
@@ -156,6 +165,48 @@ class HFNetwork(FittingBatches):
         if "token_type_ids" in self.tokenizer.model_input_names:
             feed["token_type_ids"] = type_ids
         return feed
+
+
+class TextNetwork(HFNetwork, TokenModel):
+    """A network whose inputs are put together from tokens of words, where its tokenizer allows."""
+
+    __call__ = TokenModel.__call__
+
+    def __init__(self, network: Any, tokenizer: Any, fingerprint: str, **more: Any) -> None:
+        super().__init__(network, tokenizer, fingerprint, **more)
+        self.tokens = word_tokens(tokenizer, self.max_length)
+        self.notes = (
+            ["every text is tokenised as a whole"] if self.tokens is None else self.tokens.notes
+        )
+
+    def encode(self, texts: Sequence[Texts]) -> EncodedInputs:
+        """Token numbers of texts, as the tokenizer gives them."""
+        if self.tokens is not None:
+            return super().encode(texts)
+        first = [a for a, _ in texts]
+        second = [b for _, b in texts]
+        pairs = None if not second or second[0] is None else second
+        given = self.tokenizer(first, pairs, truncation=True, max_length=self.max_length)
+        types = given.get("token_type_ids") or [[0] * len(ids) for ids in given["input_ids"]]
+        return EncodedInputs.of_lists(
+            [Encoded(ids, kinds) for ids, kinds in zip(given["input_ids"], types, strict=True)]
+        )
+
+
+def word_tokens(tokenizer: Any, max_length: int) -> WordTokens | None:
+    """Tokenising from kept words, for tokenizers that have a fast core."""
+    if not is_fast(tokenizer):
+        return None
+    core = tokenizer.backend_tokenizer
+    own = type(core).from_str(core.to_str())
+    own.no_padding()
+    own.enable_truncation(max_length, direction=tokenizer.truncation_side)
+    tokens = WordTokens(own, max_length)
+    for a, b in PROBES:  # the fast core must also be all there is to this tokenizer
+        whole = tokenizer(a, b, truncation=True, max_length=max_length)["input_ids"]
+        if tokens.encode([(a, b)])[0].ids != whole:
+            return None
+    return tokens
 
 
 def quantised(network: Any) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadModel
+from disorder.models.embed import Similarity
 from disorder.models.importance.by_word import MAX_KEPT, how, importance
 from disorder.models.importance.by_word import key_of as pair_key
 from disorder.models.inputs.variants import (
@@ -114,6 +115,13 @@ class LoadedModel:
         if isinstance(prompt, ShotsPrompt):
             return self._predict(QuestionInputs(prompt.perturbed_questions(variants)))
         return self._predict(VariantInputs(variants))
+
+    def n_cached(self, texts: Sequence[Texts], variants: Sequence[Variants]) -> int:
+        """How many of these texts and variants the cache has a prediction for."""
+        if self.cache is None:
+            return 0
+        keys = [*self._keys(TextInputs(texts)), *self._keys(VariantInputs(variants))]
+        return int(self._kept(keys).is_kept.sum())
 
     def _predict(self, inputs: ModelInputs) -> Predictions:
         if isinstance(self.predictor, Streaming):
@@ -337,6 +345,11 @@ class LoadedModel:
         if isinstance(self.predictor, PromptedModel):
             return len(self.predictor.prompt.listings)
         return 1
+
+    @property
+    def similar_above(self) -> float | None:
+        """The cosine above which an embedder takes a pair for similar; None for other models."""
+        return self.predictor.threshold if isinstance(self.predictor, Similarity) else None
 
     @property
     def is_remote(self) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from disorder.errors import BadModel, DisorderError, option
+from disorder.models.embed import is_embedder
 from disorder.models.likelihood import likelihood_of
 from disorder.models.loaded_model import LoadedModel
 from disorder.models.outputs import calibration_of, label_columns
@@ -90,8 +91,8 @@ def is_prompted(model: Any) -> bool:
 
 def _predictor(model: Any, task: Task, options: Mapping[str, Any], cache: Path | None) -> Predictor:
     if not isinstance(model, str):
-        _check_options(name_of(model), (), options)
-        return as_predictor(model, task=task)
+        _check_options(name_of(model), ("threshold",) if is_embedder(model) else (), options)
+        return as_predictor(model, task=task, **options)
     name, _, address = model.partition(":")
     check_exists(model)
     loader = part(ModelPart, name).function

@@ -27,6 +27,12 @@ def softmax(logits: Floats) -> Floats:
     return np.asarray(shifted / shifted.sum(axis=1, keepdims=True))
 
 
+def sigmoid_columns(found: Floats, *, is_share: bool) -> Floats:
+    """Probabilities of two labels from one number per text: that of the second, or its logit."""
+    share = found if is_share else 1 / (1 + np.exp(-found.clip(-500, 500)))
+    return np.concatenate([1 - share, share], axis=1)
+
+
 def checked(name: str, predictions: Any, n: int, labels: Sequence[str]) -> Predictions:
     """The predictions as an n × labels array of probabilities with their outcomes, or an error that
     says what is wrong with them. An array without outcomes is of a model that always answers.

@@ -25,6 +25,7 @@ __all__ = [
     "ClassEstimator",
     "Costly",
     "Counting",
+    "Embeds",
     "Estimator",
     "Generates",
     "Gradients",
@@ -116,6 +117,16 @@ class Scores(Protocol):
         """The log-probability of each text as a whole (its pseudo-log-likelihood for a masked
         model).
         """
+
+
+@runtime_checkable
+class Embeds(Protocol):
+    """Gives a vector for a text: an embedder."""
+
+    fingerprint: str
+
+    def embed(self, texts: Sequence[str], /) -> Floats:
+        """One row per text; how long it is does not matter, cosines are compared."""
 
 
 @runtime_checkable

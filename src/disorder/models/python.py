@@ -26,6 +26,7 @@ import numpy as np
 
 from disorder.errors import BadModel, DisorderError, option
 from disorder.models.choosing_function import ChoosingFunction
+from disorder.models.embed import LABELS, Similarity, from_embedder, is_embedder
 from disorder.models.outputs import checked, from_label_scores
 from disorder.models.pipeline import from_pipeline, is_pipeline
 from disorder.models.preference import ScoreFunction
@@ -44,7 +45,7 @@ logger = logging.getLogger(__name__)
 
 
 @model(form="python:MODULE:FUNCTION")
-def python(address: str, *, task: Task) -> Predictor:
+def python(address: str, *, task: Task, threshold: float | None = None) -> Predictor:
     """A function of yours: gets a list of texts (pairs as tuples), gives label names, score dicts
     or rows of probabilities.
 
@@ -71,7 +72,7 @@ def python(address: str, *, task: Task) -> Predictor:
     except (SyntaxError, SystemExit) as error:
         told = f"{type(error).__name__}: {error}"
         raise BadModel(f"python:{address} cannot be loaded: {told}") from None
-    predictor = as_predictor(thing, task=task)
+    predictor = as_predictor(thing, task=task, threshold=threshold)
     if isinstance(predictor, PythonModel):
         return replace(predictor, spec=f"python:{address}")
     if isinstance(predictor, ChoosingFunction | ScoreFunction):
@@ -79,10 +80,12 @@ def python(address: str, *, task: Task) -> Predictor:
     return predictor
 
 
-def as_predictor(thing: Any, *, task: Task) -> Predictor:
-    """The predictor that an object is, or can be made into."""
+def as_predictor(thing: Any, *, task: Task, threshold: float | None = None) -> Predictor:
+    """The predictor that an object is, or can be made into; `threshold` is for embedders."""
     if isinstance(thing, Predictor) and callable(thing):
         return thing
+    if is_embedder(thing):
+        return from_embedder(thing, task, threshold)
     if is_pipeline(thing):  # before estimators: a pipeline has a `predict` as well
         return from_pipeline(thing)
     if isinstance(thing, ProbabilityEstimator | Estimator):
@@ -104,8 +107,10 @@ def as_predictor(thing: Any, *, task: Task) -> Predictor:
 
 def with_own_names(predictor: Predictor, renamed: Mapping[str, str], task: Task) -> Predictor:
     """A function that does not list its labels, told by --labels which names it uses beside the
-    data's; any other predictor as it is.
+    data's, or an embedder that is told what similar means; any other predictor as it is.
     """
+    if isinstance(predictor, Similarity) and set(renamed) == set(LABELS):
+        predictor.use_own_labels()
     if not isinstance(predictor, PythonModel) or predictor.lists_labels or not renamed:
         return predictor
     wanted = {ABSTAINED, *(label.lower() for label in task.labels)}

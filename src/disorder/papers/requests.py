@@ -61,10 +61,12 @@ class MitigationsOptions(ComparisonOptions, total=False):
             is_common=True,
         ),
     ]
-    on: Annotated[
+    with_: Annotated[
         Names,
         training(
             "Transformation that makes texts invalid; can be repeated (default: Word Salad's)",
+            recorded_as="on",
+            was="on",
             is_common=True,
         ),
     ]
@@ -111,9 +113,9 @@ class ComparisonOutput(TypedDict):
 class DesignsOutput(ComparisonOutput):
     """What `disorder designs` takes beside the options."""
 
-    on: Annotated[
+    with_: Annotated[
         Names,
-        training("Transformation to perturb texts by; can be repeated", is_common=True),
+        training("Transformation to perturb texts by; can be repeated", was="on", is_common=True),
     ]
 
 

@@ -317,7 +317,9 @@ class ExplanationPart(Part):
     """A way to see what a model relies on; `asks` is the question above its pictures.
 
     `on` says whether predictions must be labels or numbers. `needs` says in words what not every
-    model or machine has. `usual` ones are shown when the user names none.
+    model or machine has. `usual` ones are shown when the user names none. `calls` takes the subject
+    and the settings, and gives how many texts are predicted at most, by what they are (those of one
+    name are shared with other explanations); without it, those that `subject.perturbed()` predicts.
     """
 
     kind = "explanation"
@@ -325,7 +327,8 @@ class ExplanationPart(Part):
     asks: str
     on: Literal["labels", "numbers", "any"] = "labels"
     needs: str = ""
-    usual: bool = True
+    usual: bool = False
+    calls: Callable[..., Mapping[str, int]] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, TypedDict
 from disorder.requests.groups import (
     AbstentionOptions,
     CacheOptions,
+    EmbedderOptions,
     FidelityOptions,
     GroupOptions,
     LoadingOptions,
@@ -42,9 +43,9 @@ Share = Need("a share above 0, at most 1", lambda value: 0 < value <= 1)
 PartialShare = Need("a share between 0 and 1", lambda value: 0 < value < 1)
 
 
-def is_number_of_variants(q: int | str) -> bool:
+def is_number_of_variants(q: int | Literal["auto"]) -> bool:
     """Whether it is auto, or a number that can be drawn."""
-    return q == AUTO or (str(q).isdecimal() and 1 <= int(q) <= MOST_VARIANTS)
+    return q == AUTO or (isinstance(q, int) and 1 <= q <= MOST_VARIANTS)
 
 
 def variants_asked_for(name: str, given: int | str | None) -> int | None:
@@ -70,14 +71,12 @@ class SamplingOptions(TransformationOptions, SeedOptions, total=False):
     """Which texts are predicted."""
 
     q: Annotated[
-        int | str,
+        int | Literal["auto"],
         HeldAs(int | None, variants_asked_for),
         sampling(
-            "Permutations of each example; auto: 5 to 10, by how much predictions differ within "
-            "examples (100 for Ω scores and for --fidelity paper and released; shuffle and "
-            "shuffle_ngrams draw 10 at most, or :q=N)",
+            "Permutations of each example; auto: 5 to 10, as predictions vary (100 for Ω)",
             default=AUTO,
-            check=Need("auto, or 1 or more, at most 1,000,000", is_number_of_variants),
+            check=Need("1 or more, at most 1,000,000, or auto", is_number_of_variants),
             is_always_said=True,
             is_common=True,
         ),
@@ -256,6 +255,7 @@ class AuditOptions(
     PromptingOptions,
     PerturbedPartOptions,
     ServerOptions,
+    EmbedderOptions,
     AbstentionOptions,
     BudgetOptions,
     EngineOptions,
@@ -291,11 +291,20 @@ class AuditOutput(TypedDict):
             is_common=True,
         ),
     ]
+    every: Annotated[
+        bool,
+        output(
+            "Show everything that was measured, not one screen",
+            default=False,
+            flags=("--all",),
+            is_common=True,
+        ),
+    ]
     profile: Annotated[bool, output("Say where the time went", default=False)]
     as_json: Annotated[
         bool,
         output(
-            "Print run.json on standard output and nothing else",
+            "Print result.json on standard output and nothing else",
             default=False,
             flags=("--json",),
             is_common=True,

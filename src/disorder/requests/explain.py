@@ -3,10 +3,11 @@
 from functools import partial
 from typing import Annotated, TypedDict
 
+from disorder.requests.audit import BudgetOptions
 from disorder.requests.groups import (
+    EmbedderOptions,
     LoadingOptions,
     OnePromptOptions,
-    PermutationOptions,
     Positive,
     PrecisionOptions,
     PromptingOptions,
@@ -17,7 +18,7 @@ from disorder.requests.groups import (
     output,
     sampling,
 )
-from disorder.requests.option import Names, Option, Place
+from disorder.requests.option import Names, Need, Option, Place
 
 explaining = partial(Option, group="Explanations")
 
@@ -28,8 +29,8 @@ class ExplanationOptions(TypedDict, total=False):
     by: Annotated[
         Names,
         explaining(
-            "Explanation, e.g. lime or minitree:r=1,k=2; can be repeated (default: those that need "
-            "no more model calls than an audit and fit the task)",
+            "Explanation, e.g. lime or minitree:r=1,k=2; can be repeated (default: overview, which "
+            "words and which kind of order)",
             is_common=True,
         ),
     ]
@@ -47,8 +48,18 @@ class ExplanationOptions(TypedDict, total=False):
         int | None,
         sampling(
             "Look at this many examples, drawn at random by seed",
-            default=500,
+            default=200,
             check=Positive,
+            is_common=True,
+        ),
+    ]
+    q: Annotated[
+        int,
+        sampling(
+            "Permutations of each example, for explanations that do not say their own number",
+            default=20,
+            check=Need("1 or more, at most 1,000,000", lambda q: 1 <= q <= 1_000_000),
+            is_always_said=True,
             is_common=True,
         ),
     ]
@@ -56,7 +67,6 @@ class ExplanationOptions(TypedDict, total=False):
 
 class ExplainOptions(
     ExplanationOptions,
-    PermutationOptions,
     SeedOptions,
     RenderingOptions,
     ReadingOptions,
@@ -65,6 +75,8 @@ class ExplainOptions(
     OnePromptOptions,
     PromptingOptions,
     ServerOptions,
+    BudgetOptions,
+    EmbedderOptions,
     total=False,
 ):
     """Everything beside the models and the data."""

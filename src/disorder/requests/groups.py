@@ -298,6 +298,29 @@ class ServerOptions(ServerAddressOptions, RequestOptions, total=False):
     ]
 
 
+class EmbedderOptions(TypedDict, total=False):
+    """From which cosine on an embedder takes two texts for similar."""
+
+    threshold: Annotated[
+        float | None,
+        Option(
+            "Cosine above which an embedder takes a pair for similar (default: chosen on other "
+            "data)",
+            group="Embedders",
+            for_model=True,
+            check=Need("a number from -1 to 1", lambda value: -1 <= value <= 1),
+        ),
+    ]
+    threshold_from: Annotated[
+        Place,
+        Option(
+            "Data with labels that it is chosen on (default: the training split of DATA); never "
+            "rows that are audited",
+            group="Embedders",
+        ),
+    ]
+
+
 class AbstentionOptions(TypedDict, total=False):
     """What becomes of texts without an answer."""
 

@@ -187,7 +187,7 @@ class Declared:
     @property
     def choices(self) -> tuple[str, ...]:
         """The values there are, where they can be counted."""
-        return self.option.choices or tuple(_literals(self.type))
+        return self.option.choices or (() if self.form else tuple(_literals(self.type)))
 
     def held(self, given: Any) -> Any:
         """A value as verbs and result files hold it."""
@@ -309,3 +309,13 @@ def must_be_said(request: type, recorded: Mapping[str, Any]) -> list[str]:
         for name, each in declared_in(request).items()
         if each.option.named_again == "must" and recorded.get(each.recorded_name)
     ]
+
+
+def must_be_named(spec: str) -> bool:
+    """Whether loading a model runs code or reaches another machine, so that only the user's own
+    word counts.
+    """
+    from disorder.registry import ModelPart, parts
+
+    entry = parts(ModelPart).get(spec.partition(":")[0])
+    return bool(spec) and (entry is None or not entry.only_reads)

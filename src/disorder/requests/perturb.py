@@ -71,9 +71,10 @@ class PerturbOutput(TypedDict):
         ),
     ]
     as_: Annotated[
-        Literal["jsonl", "lm-eval", "inspect"],
+        Literal["jsonl", "training", "lm-eval", "inspect"],
         output(
-            "jsonl, or a folder with a task for another tool: lm-eval, inspect",
+            "jsonl; training: original texts with their label and perturbed ones with the label "
+            "invalid, to learn from; or a folder with a task for another tool: lm-eval, inspect",
             default="jsonl",
             is_common=True,
         ),

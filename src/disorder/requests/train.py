@@ -60,10 +60,12 @@ class AsksOptions(TypedDict, total=False):
 class TrainOptions(EachTrainingOptions, AsksOptions, SeedOptions, total=False):
     """Everything beside the recipe and the data."""
 
-    on: Annotated[
+    with_: Annotated[
         Names,
         training(
             "Train on this transformation of the texts; can be repeated; original: original texts",
+            recorded_as="on",
+            was="on",
             is_common=True,
         ),
     ]

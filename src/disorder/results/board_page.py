@@ -9,9 +9,8 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
-from disorder.results.conclusion import NAMES
-from disorder.results.display import framed
-from disorder.results.page import conclusion_rules, template
+from disorder.results.conclusion import NAMES, conclusion_rules
+from disorder.results.render import framed, template
 from disorder.results.row_export import data_frame
 from disorder.results.run import Record
 from disorder.results.writing import meaning_of, short_name, title_of

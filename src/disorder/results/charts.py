@@ -1,11 +1,10 @@
-"""Charts of a run, drawn from run.json alone: plain SVG, no script, readable in print and grey."""
+"""Charts of a run as Vega-Lite, made from its record alone; readable in print and grey."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from disorder.results import drawing
 from disorder.results.drawing import GREY
 from disorder.results.run import Run
 from disorder.results.writing import title_of
@@ -14,9 +13,10 @@ BLUE = "#0b5fa5"
 ORANGE = "#e08a00"
 TEXTS = {"before": "original texts", "after": "perturbed texts"}
 ChartRows = list[dict[str, Any]]
+ChartSpec = dict[str, Any]
 
 
-def forest(run: Run, metric: str) -> str:
+def forest(run: Run, metric: str) -> ChartSpec:
     """A score of every transformation with its interval, and chance as a line."""
     rows: ChartRows = [
         {
@@ -38,7 +38,7 @@ def forest(run: Run, metric: str) -> str:
     layers = interval_layers(rows, x, points, label_limit=220)
     if run.chance is not None:
         layers.append(dotted_line({"x": {"datum": run.chance}}))
-    return drawing.svg({"data": {"values": rows}, "layer": layers, "height": {"step": 24}})
+    return {"data": {"values": rows}, "layer": layers, "height": {"step": 24}}
 
 
 def interval_layers(
@@ -67,7 +67,7 @@ def interval_layers(
     ]
 
 
-def omega_curve(run: Run, transformation: str) -> str:
+def omega_curve(run: Run, transformation: str) -> ChartSpec:
     """Ω_x over x, beside the reference models at their Ω_max and what a bag of words would give."""
     points = run.figures[transformation]["omega"]
     rows: ChartRows = [{"x": x, "share": y, "model": "this model"} for x, y in points]
@@ -93,10 +93,10 @@ def omega_curve(run: Run, transformation: str) -> str:
     layers: ChartRows = [{"mark": line, "encoding": encoding}]
     if run.chance is not None:
         layers.append(dotted_line({"x": {"datum": run.chance}}))
-    return drawing.svg({"data": {"values": rows}, "layer": layers})
+    return {"data": {"values": rows}, "layer": layers}
 
 
-def acceptance(run: Run, transformation: str) -> str:
+def acceptance(run: Run, transformation: str) -> ChartSpec:
     """How many examples have each share of accepted permutations, by whether the prediction for
     the original text is correct.
     """
@@ -121,7 +121,7 @@ def acceptance(run: Run, transformation: str) -> str:
     )
 
 
-def confidence(run: Run, transformation: str) -> str:
+def confidence(run: Run, transformation: str) -> ChartSpec:
     """The confidence of the model's predictions, for original and for perturbed texts."""
     table = run.figures[transformation]["confidence"]
     rows = [
@@ -133,7 +133,7 @@ def confidence(run: Run, transformation: str) -> str:
     return _bars(rows, "share", "texts", list(TEXTS.values()), title)
 
 
-def reliability(run: Run, transformation: str) -> str:
+def reliability(run: Run, transformation: str) -> ChartSpec:
     """How often predictions are correct, by confidence; calibrated ones lie on the diagonal."""
     rows: ChartRows = [
         {
@@ -175,10 +175,10 @@ def reliability(run: Run, transformation: str) -> str:
         "encoding": {**places, **colour, "size": size, "shape": shape},
     }
     lines = {"mark": {"type": "line", "strokeWidth": 1}, "encoding": {**places, **colour}}
-    return drawing.svg({"data": {"values": rows}, "layer": [diagonal, lines, points]})
+    return {"data": {"values": rows}, "layer": [diagonal, lines, points]}
 
 
-def heat_map(cells: ChartRows, rows: str, columns: str, value: str) -> str:
+def heat_map(cells: ChartRows, rows: str, columns: str, value: str) -> ChartSpec:
     """A share from 0 to 1 for every row and column, as colour and number; dark is high, in grey
     too.
     """
@@ -202,12 +202,15 @@ def heat_map(cells: ChartRows, rows: str, columns: str, value: str) -> str:
         {"mark": "rect", "encoding": {"x": x, "y": y, "color": colour}},
         {"mark": {"type": "text", "fontSize": 11}, "encoding": {"x": x, "y": y, **number}},
     ]
-    return drawing.svg(
-        {"data": {"values": cells}, "layer": layers, "width": {"step": 52}, "height": {"step": 26}}
-    )
+    return {
+        "data": {"values": cells},
+        "layer": layers,
+        "width": {"step": 52},
+        "height": {"step": 26},
+    }
 
 
-def _bars(rows: ChartRows, y: str, group: str, names: list[str], title: str) -> str:
+def _bars(rows: ChartRows, y: str, group: str, names: list[str], title: str) -> ChartSpec:
     """Two histograms, one above the other, so that none is hidden and no colour is needed."""
     x = {
         "field": "from",
@@ -224,9 +227,7 @@ def _bars(rows: ChartRows, y: str, group: str, names: list[str], title: str) -> 
         "row": {"field": group, "type": "nominal", "sort": names, "title": None, "header": header},
         "color": _two(group, names)["color"] | {"legend": None},
     }
-    return drawing.svg(
-        {"data": {"values": rows}, "mark": {"type": "bar"}, "encoding": encoding, "height": 90}
-    )
+    return {"data": {"values": rows}, "mark": {"type": "bar"}, "encoding": encoding, "height": 90}
 
 
 def _two(field: str, names: list[str], *, dash: bool = False) -> dict[str, Any]:

@@ -101,8 +101,7 @@ class Comparison(BaseModel):
 
     def save(self, path: str | Path) -> Path:
         """Write the comparison: as JSON, or as a page where the name ends in .html."""
-        from disorder.results.render import page
-        from disorder.results.saving import as_json
+        from disorder.results.render import as_json, page
 
         target = Path(path)
         text = page(self.result) if target.suffix == ".html" else as_json(self.result)
@@ -121,8 +120,7 @@ class Comparison(BaseModel):
         return self.model_dump(exclude={"schema_version"})
 
     def _repr_html_(self) -> str:
-        from disorder.results.display import framed
-        from disorder.results.render import page
+        from disorder.results.render import framed, page
 
         return framed(page(self.result, in_folder=False))
 

@@ -17,9 +17,10 @@ from disorder.results.comparison_table import (
     rows_that_matter,
     where,
 )
-from disorder.results.page import conclusion_rules, visible
+from disorder.results.conclusion import conclusion_rules
 from disorder.results.result import Figure, Result, Section
 from disorder.results.writing import meaning_of, title_of
+from disorder.visible_text import visible
 
 PICTURE = (
     "Every difference with its 95 % interval; filled points: significant at 0.05 after Holm's "

@@ -13,7 +13,7 @@ from disorder.results.conclusion import PAGE, loss
 from disorder.results.grid import Cell, Column, Grid, as_latex
 from disorder.results.markup import latex_code, latex_label
 from disorder.results.run_tables import text_name
-from disorder.results.terminal_table import print_table
+from disorder.results.terminal import print_table
 from disorder.results.writing import MINUS, place_of, title_of
 from disorder.visible_text import one_line, visible
 

@@ -6,11 +6,15 @@ how conclusions are drawn.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, Field, FiniteFloat, NonNegativeInt, model_validator
 
-from disorder.results.writing import MINUS, title_of
+from disorder.requests.settings import Settings
+from disorder.results.result import Section
+from disorder.results.writing import MINUS, capitalised, title_of
 
 if TYPE_CHECKING:
     from disorder.results.run import Record, Run
@@ -213,6 +217,48 @@ def _of_figures(run: Run) -> str:
     )
 
 
-def capitalised(text: str) -> str:
-    """A text that begins with a capital letter."""
-    return text[:1].upper() + text[1:]
+def conclusion_rules(settings: Mapping[str, Any]) -> Section[None]:
+    """How conclusions are drawn: with the limits of a run, else the usual ones."""
+    limits = asdict(Settings()) | dict(settings)
+    about = (
+        "From the skill that is kept: balanced accuracy above chance on perturbed texts, divided "
+        "by the same on original texts (for numbers, the ratio of rank correlations). Its whole "
+        "95 % interval decides, never the value alone:"
+    )
+    terms = {
+        "reads word order": f"the interval ends at {limits['reads_below']} or below: the skill is "
+        "lost with the order. It does not mean that the model reads as people do",
+        "behaves like a bag of words": f"it begins at {limits['bag_above']} or above. That is no "
+        "fault where words alone can answer",
+        "uses word order in part": "it lies between the two, or so far above 1 that order misleads "
+        "the model",
+        "undecided": "it includes a limit; or skill on original texts cannot be told from none; or "
+        "words that stood side by side mostly still do, so that the skill that is kept may rest on "
+        "their order",
+        "no skill to lose": "balanced accuracy on original texts is not above that of one constant "
+        "answer",
+        "one answer for every text, one gold label only": "there is nothing to tell skill by",
+        "loses its skill without word order, in part or all of it": "with natural units: it ends "
+        f"below {limits['bag_above']}",
+        "keeps its skill without word order, in part or all of it": "with natural units: it begins "
+        f"above {limits['reads_below']}",
+        "loses nothing without word order": "with natural units: it begins at "
+        f"{limits['bag_above']} or above, and may lie above 1.2",
+        "word order misleads it": "with natural units: it begins above 1.2",
+        "loses its skill before a word moves": "with natural units: the surface control, which has "
+        f"the words in their order, keeps less than {limits['bag_above']} of the skill",
+        "does not use the order of the words that were moved": "with natural units: as for a bag "
+        "of words, where one of two texts stayed as it was",
+    }
+    note = (
+        "The page docs/conclusions.md of disorder has all rules and caveats, and how often "
+        "conclusions are wrong on models whose answer is known."
+    )
+    return Section(
+        "conclusions",
+        "How conclusions are drawn",
+        about,
+        terms=terms,
+        notes=[note],
+        is_folded=True,
+    )

@@ -1,5 +1,5 @@
 """A table as it is shown: columns, rows and cells, written as Markdown or LaTeX here, for terminals
-in `terminal_table`, for pages by the macro `table` of table.html.
+in `terminal`, for pages by the macro `table` of table.html.
 
 Names and texts in cells are untrusted: every writer escapes them.
 """
@@ -44,16 +44,15 @@ class Cell:
     text: str = ""
     below: str = ""
     mark: str = ""
+    brief: str = ""  # what stands below where space is short
 
     @classmethod
-    def of(cls, score: Bounded | None, missing: str = "") -> Cell:
-        """A score with its interval."""
-        return cls(missing) if score is None else cls(fixed(score.value), bounds(score))
-
-    @classmethod
-    def short(cls, score: Bounded | None) -> Cell:
-        """A score with its interval, as short as it can be said."""
-        return cls() if score is None else cls(fixed(score.value), short_bounds(score))
+    def of(cls, score: Bounded | None, missing: str = "", note: str = "") -> Cell:
+        """A score with its interval, and a note behind that."""
+        if score is None:
+            return cls(missing)
+        below = f"{bounds(score)} {note}".rstrip()
+        return cls(fixed(score.value), below, brief=short_bounds(score))
 
     @property
     def line(self) -> str:
@@ -94,6 +93,15 @@ class Grid:
         ]
         cells = [[Cell(cell_text(row.get(name))) for name in names] for row in rows]
         return cls(columns, cells, caption)
+
+    @property
+    def brief(self) -> Grid:
+        """The same with what stands below its numbers as short as it can be said."""
+        rows = [
+            [replace(cell, below=cell.brief) if cell.brief else cell for cell in row]
+            for row in self.rows
+        ]
+        return replace(self, rows=rows)
 
     def part(self, start: int, stop: int) -> Grid:
         """The same rows with their names and some of the other columns."""

@@ -9,13 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from disorder.registry import DataPart, parts
-from disorder.results.conclusion import PAGE, capitalised
+from disorder.results.conclusion import PAGE
 from disorder.results.grid import as_markdown
 from disorder.results.markup import markdown_code, markdown_text, yaml_value
 from disorder.results.run import Record, Run
 from disorder.results.run_tables import by_transformation, score_grid
-from disorder.results.terminal import about, caveat_lines
-from disorder.results.wording import command
+from disorder.results.wording import about, command
 from disorder.results.writing import meaning_of, shown, title_of
 from disorder.specs import split_spec
 from disorder.types import ORIGINAL
@@ -88,8 +87,8 @@ def _section(run: Run) -> Iterator[str]:
     yield ""
     for line in rest:
         yield f"- {markdown_text(line)}"
-    for line in caveat_lines(run):
-        yield f"- {markdown_text(capitalised(line))}"
+    for line in run.caveats:
+        yield f"- Caveat: {markdown_text(line)}"
     if rest or run.conclusion is not None:
         yield ""
     yield f"{markdown_text(about(run))}. In brackets 95 % intervals over examples."

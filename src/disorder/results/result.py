@@ -142,6 +142,7 @@ class Section(Generic[Found]):
     terms: Mapping[str, str] = field(default_factory=dict)
     commands: Sequence[str] = ()
     links: Mapping[str, str] = field(default_factory=dict)  # title → page
+    examples: Sequence[Row] = ()  # of texts and what became of them
     is_folded: bool = False
 
     @property
@@ -157,7 +158,7 @@ class Section(Generic[Found]):
             "asks": self.asks,
             "reason": self.reason,
             "findings": list(self.findings),
-            "figures": [_exhibit(figure) for figure in self.figures],
+            "figures": [_exhibit(figure) for figure in self.figures if figure.name],
             "tables": [_exhibit(table) for table in self.tables],
             "notes": list(self.notes),
         }
@@ -173,8 +174,9 @@ class Result:
     """What a verb found.
 
     `about` names model, data and size in one line; `headline` is the conclusion in words, one line
-    or more, `lead` what qualifies it; `grids` are the tables that a reader needs first. `body` is
-    the verb's own type.
+    or more, `lead` what qualifies it; `grids` are the tables that a reader needs first, `examples`
+    texts that show it. `body` is the verb's own type. What `is_summarised` is one screen in the
+    terminal, unless all is wanted.
     """
 
     verb: str
@@ -187,17 +189,20 @@ class Result:
     lead: Sequence[str] = ()
     caveats: Sequence[str] = ()
     grids: Sequence[Grid] = ()
+    examples: Sequence[Row] = ()
+    picture: Figure | None = None
     sections: Sequence[Section[Any]] = ()
     notes: Sequence[str] = ()
     next_steps: Sequence[NextStep] = ()
     links: Mapping[str, str] = field(default_factory=dict)  # title → page beside this one
     command: str = ""  # repeats it
     facts: Mapping[str, str] = field(default_factory=dict)  # data, model, versions
+    is_summarised: bool = False
 
     @property
     def figures(self) -> list[Figure]:
-        """Every figure, in the order of the page."""
-        return [figure for section in self.sections for figure in section.figures]
+        """Every figure that has a file, in the order of the page."""
+        return [figure for each in self.sections for figure in each.figures if figure.name]
 
     @property
     def tables(self) -> list[Table]:

@@ -22,6 +22,7 @@ from pydantic.dataclasses import dataclass
 from disorder.errors import BadData, DisorderError, UnknownName
 from disorder.requests.settings import DECLARED, resume_line
 from disorder.results.conclusion import AnswerTable, Conclusion, WordBaseline
+from disorder.results.result import Picture
 from disorder.results.row_export import data_frame
 from disorder.store.sample_parts import SampleParts
 from disorder.store.storage import copy_folder, place
@@ -29,9 +30,11 @@ from disorder.types import Score, Task
 from disorder.visible_text import visible
 
 if TYPE_CHECKING:
-    from disorder.results.result import Picture
+    from disorder.results.result import Result
 
 SCHEMA_VERSION = 1
+NEEDS = "needs="  # begins the groups of data that was made to know whether order decides
+ABOUT_NEED = {"may_not_need_order", "order_need_unknown"}  # kinds of caveats
 DIGITS = 6  # scores are rounded, so that the last bits of a sum do not show
 
 
@@ -241,6 +244,8 @@ class Run(BaseModel):
         general = {caveat.kind for caveat in self.conclusion.caveats}
         lines = [str(caveat) for caveat in self.conclusion.caveats]
         for group, found in self.conclusions.items():
+            if group.startswith(NEEDS):
+                general |= ABOUT_NEED  # which such a group is made to know
             lines += [f"{group}: {c}" for c in found.caveats if c.kind not in general]
         return lines
 
@@ -309,7 +314,7 @@ class Run(BaseModel):
 
     def save(self, folder: str | Path) -> Path:
         """Copy the run folder to `folder`, on disk or at an address; gives its path."""
-        from disorder.results.page import write_report
+        from disorder.results.run_folder import write_report, write_run
 
         target = place(folder)
         if self.folder is None or not self.folder.exists():
@@ -317,19 +322,31 @@ class Run(BaseModel):
         if target.exists():
             raise DisorderError(f"{target} is there already; choose another folder")
         copy_folder(self.folder, target)
+        write_run(target, self)
         write_report(target, self)
         return target
 
+    @property
+    def result(self) -> Result:
+        """The envelope, from which page, terminal and record are made."""
+        from disorder.results.run_result import run_result
+
+        return run_result(self)
+
+    def as_data(self) -> dict[str, Any]:
+        """All that the run holds, as plain data."""
+        return self.model_dump(exclude={"schema_version"})
+
     def plot(self, name: str = "forest", transformation: str = "") -> Picture:
         """A picture of the report, as an object that a notebook displays."""
-        from disorder.results.display import run_picture
+        from disorder.results.run_result import run_figure
 
-        return run_picture(self, name, transformation)
+        return Picture(run_figure(self, name, transformation).svg)
 
     def _repr_html_(self) -> str:
-        from disorder.results.display import run_html
+        from disorder.results.render import framed, page
 
-        return run_html(self)
+        return framed(page(self.result, in_folder=False))
 
     def __repr__(self) -> str:
         head = f"Run({self.model} on {self.data}, {self.n_examples:,} examples, {self.status})"

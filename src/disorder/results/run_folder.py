@@ -22,6 +22,7 @@ from pydantic import BaseModel, Field
 from disorder.errors import BadData
 from disorder.requests.settings import DECLARED, Settings
 from disorder.results.run import SCHEMA_VERSION, Run
+from disorder.results.saving import RECORD, record_of
 from disorder.safe_io import MAX_REASON, read_json, validated
 from disorder.store.storage import place, write_atomically
 from disorder.types import Dataset, Example
@@ -86,9 +87,21 @@ def _git() -> str | None:
 
 
 def write_run(folder: Path, run: Run) -> None:
-    """Write run.json in one step."""
+    """Write run.json, which other tools read, and result.json, which we do."""
+    from disorder.results.render import as_json
+
+    found = run.model_copy().placed_in(folder)
     text = json.dumps(run.model_dump(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    write_atomically(folder / "run.json", text.encode("utf-8", "backslashreplace"))
+    for name, content in (("run.json", text), (RECORD, as_json(found.result))):
+        write_atomically(folder / name, content.encode("utf-8", "backslashreplace"))
+
+
+def write_report(folder: Path, run: Run) -> None:
+    """Write report.html into the run folder."""
+    from disorder.results.render import page
+
+    html = page(run.model_copy().placed_in(folder).result)
+    write_atomically(folder / "report.html", html.encode("utf-8", "backslashreplace"))
 
 
 def read_run(folder: str | Path) -> Run:
@@ -97,18 +110,21 @@ def read_run(folder: str | Path) -> Run:
     if not isinstance(folder, str) and not is_path:
         raise BadData(f"a run is read from a folder, not from {type(folder).__name__}")
     where = place(folder)
-    path = where / "run.json"
+    path = record_of(where, "run.json")
     try:
         raw = read_json(path)
     except FileNotFoundError:
         raise BadData(f"{folder} is no run folder: it has no run.json") from None
     if not isinstance(raw, dict):
         raise BadData(f"{path} is damaged: it holds no object")
+    expected = 2 if path.name == RECORD else SCHEMA_VERSION
     found = raw.get("schema_version")
-    if found != SCHEMA_VERSION:
+    if found != expected:
         told = one_line(found)[:MAX_REASON]
-        raise BadData(f"{path}: schema version {told}; this disorder reads {SCHEMA_VERSION}")
-    run: Run = validated(Run, raw, str(path))
+        raise BadData(f"{path}: schema version {told}; this disorder reads {expected}")
+    if path.name == RECORD and raw.get("verb") != "audit":
+        raise BadData(f"{folder} is no run folder: it holds the result of another command")
+    run: Run = validated(Run, raw | {"schema_version": SCHEMA_VERSION}, str(path))
     check_run(run, str(path))
     return run.placed_in(where)
 

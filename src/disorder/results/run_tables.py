@@ -5,6 +5,7 @@ models'.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from disorder.errors import UnknownName
 from disorder.results.grid import Cell, Column, Grid, as_latex
@@ -38,6 +39,44 @@ def score_grid(
     return Grid([*columns, *(Column(title_of(metric)) for metric in metrics)], rows, caption)
 
 
+def overview_grid(run: Run, main: str) -> Grid:
+    """What a reader needs first: the main score and the skill kept, of original texts, of the
+    surface control and of each transformation, the main one first.
+    """
+    metrics = (run.main_score, "skill_kept")
+    control = f"surface:of={main}"
+    others = [name for name in run.transformations if not name.startswith("surface:")]
+    names = dict.fromkeys(["original", control, main, *others])
+    rows = []
+    for name in names:
+        records = [run.score(name, metric) for metric in metrics]
+        if any(records):
+            head = Cell("surface control") if name == control else text_name(name)
+            rows.append([head, *map(Cell.of, records)])
+    return Grid([Column("texts", "name"), *(Column(title_of(each)) for each in metrics)], rows)
+
+
+def answer_grid(found: Mapping[str, Any]) -> Grid:
+    """How many examples of each gold label get each answer, before and after."""
+    answers = found["answers"]
+    heads = [f"{answer}, {when}" for when in ("before", "after") for answer in answers]
+    counts = [(f"all ({sum(found['gold']):,})", found["before"], found["after"])]
+    if found.get("confusion"):
+        by_label = zip(
+            found["labels"],
+            found["gold"],
+            found["confusion"]["before"],
+            found["confusion"]["after"],
+            strict=True,
+        )
+        counts[:0] = [(f"{label} ({n:,})", before, after) for label, n, before, after in by_label]
+    rows = [
+        [Cell(name), *(Cell(f"{n:,.0f}") for n in before), *(Cell(f"{n:,.1f}") for n in after)]
+        for name, before, after in counts
+    ]
+    return Grid([Column("gold label (examples)", "name"), *map(Column, heads)], rows)
+
+
 def n_examples(records: Mapping[str, Record]) -> int:
     """How many examples the scores under a transformation rest on."""
     return records.get("accuracy", next(iter(records.values()))).n
@@ -50,13 +89,11 @@ def text_name(transformation: str) -> Cell:
     return Cell(transformation, mark="code")
 
 
-def permutation_grid(run: Run, main: str, *, has_n: bool = False) -> Grid:
+def permutation_grid(run: Run, main: str) -> Grid:
     """The permutation scores of the main transformation, beside the papers' imaginary models."""
     rows = []
     for metric, mine, others in permutation_rows(run, main):
-        cell = Cell.of(mine, "none")
-        if mine and has_n:
-            cell = Cell(cell.text, f"{cell.below} n = {mine.n:,}")
+        cell = Cell.of(mine, "none", f"n = {mine.n:,}" if mine else "")
         others_cells = ["–" if value is None else f"{value:.2f}" for value in others.values()]
         rows.append([Cell(title_of(metric)), cell, *map(Cell, others_cells)])
     columns = [Column(f"permutations ({main})", "name"), Column("this model")]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from disorder.errors import BadData, DisorderError, option
-from disorder.results.render import page
+from disorder.results.render import as_json, page
 from disorder.results.result import Figure, Result, Table, as_csv
 from disorder.safe_io import read_json
 from disorder.store.storage import make_folder, remove_files, write_atomically
@@ -46,11 +45,6 @@ def write_result(
         write_atomically(folder / f"{exhibit.name}.csv", as_csv(exhibit.rows))
     for name, text in texts.items():
         write_atomically(folder / name, text.encode("utf-8", "backslashreplace"))
-
-
-def as_json(result: Result) -> str:
-    """The text of result.json."""
-    return json.dumps(result.as_data(), indent=1, ensure_ascii=False) + "\n"
 
 
 def _earlier(path: Path) -> Iterator[str]:

@@ -1,207 +1,395 @@
-"""A run in the terminal: the verdict first, then tables that fit eighty columns."""
+"""Results in a terminal: the console that everything is printed on, tables that fit, and a result
+on one screen or whole.
+
+No text can disturb the terminal: escape sequences, bidirectional overrides and markup in names,
+labels and texts come out as symbols. In tables names are never cut, and numbers never wrapped:
+where rows are too wide, each interval is shortened, then goes below its number; then names get
+lines of their own; at last the columns are spread over several tables. Only texts are wrapped.
+"""
 
 from __future__ import annotations
 
-from functools import partial
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-from rich.console import Console
+from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+from rich.table import Table as RichTable
 from rich.text import Text
 
-from disorder.languages import language_name
-from disorder.results.conclusion import PAGE
 from disorder.results.grid import Cell, Grid
-from disorder.results.run import Omitted, Run
-from disorder.results.run_tables import (
-    by_transformation,
-    measured,
-    n_examples,
-    permutation_grid,
-    permutation_rows,
-    score_grid,
-)
-from disorder.results.terminal_table import print_table
-from disorder.results.wording import (
-    by_reason,
-    gain_lines,
-    left_out,
-    main_transformation,
-    prompt_lines,
-)
-from disorder.results.writing import meaning_of, named, place_of, shown
-from disorder.visible_text import visible
+from disorder.results.result import NextStep, Result, Row, Section
+from disorder.results.writing import capitalised
+from disorder.visible_text import one_line, visible
 
-SECONDS = ("draw", "assemble", "forward", "cache", "write")
-COUNTS = ("predicted", "saved", "cached", "resumed")
-SHOWN_LABELS = 4
-REFERENCES = {  # by the letter that their names begin with
-    "A": "rejects every perturbed text",
-    "B": "guesses",
-    "C": "is a bag of words",
-}
-NEEDS = "needs=…: only examples of the built-in data whose label order decides, or words alone"
+SCREEN = 24  # lines that a summary has at most
+SURE = 2  # lines of the lead, and
+ROWS = 3  # rows of the first table, that a summary always has
+GAPS = ("  ", " ")  # between columns
+INDENT = 2  # of numbers below their name
+SEPARATORS = re.compile(r"(?<=[:,+/])")  # where a name may continue on the next line
+LAYOUTS = ((False, False), (True, False), (False, True), (True, True))  # is_stacked, is_above
+STYLES = {
+    "strong": "bold",
+    "ours": "bold",
+    "ours-row": "bold",
+    "soft": "dim",
+    "other": "dim",
+    "other-row": "dim",
+    "needed": "bold green",
+    "open": "bold yellow",
+    "unsure": "dim",
+}  # by mark
 
 
-def show(run: Run, console: Console, *, folder: str | None = None, profile: bool = False) -> None:
-    """Print a finished run."""
-    first, *rest = run.verdict.split("\n")
+def print_table(console: Console, grid: Grid) -> None:
+    """Print a table after a blank line, in the width that there is."""
     console.print()
-    console.print(Text(first, style="bold"))
-    for line in [*rest, *caveat_lines(run)]:
-        _print_indented(console, visible(line))
-    console.print(Text(f"\n{about(run)}", style="dim"))
-    for line in [*answer_lines(run), *baseline_lines(run)]:
-        console.print(Text(visible(line), style="dim"))
-    print_table(console, _scores(run, "all"))
-    main = main_transformation(run)
-    if main:
-        print_table(console, permutation_grid(run, main))
-    for group in run.groups:
-        print_table(console, _scores(run, group))
-    console.print()
-    for line in gain_lines(run):
-        console.print(Text(line))
-    for line in _legend(run):
-        console.print(Text(line, style="dim"))
-    notes = [*run.notes, *prompt_lines(run), *stopped_early(run)]
-    for line in [*left_out(run), *_not_measured(run), *notes]:
-        console.print(Text(line))
-    if profile:
-        for line in spent(run):
-            console.print(Text(line))
-    if folder:
-        console.print(Text(f"\nReport: {folder}/report.html", style="bold"), soft_wrap=True)
+    if grid.caption:
+        console.print(Text(one_line(grid.caption), style="bold"), soft_wrap=True)
+    if _has_texts(grid):
+        console.print(_wrapped(grid, console.width))
+        return
+    for line in fitted(grid, console.width):
+        console.print(line, soft_wrap=True)
 
 
-def about(run: Run) -> str:
-    """What was audited, in one line."""
-    of = f" of {run.n_available:,}" if run.n_available > run.n_examples else ""
-    draws = sorted({count for count in run.variants.values() if count > 1}, reverse=True)
-    variants = f", {' or '.join(map(str, draws))} variants of each" if draws else ""
-    texts = f"{run.n_examples:,}{of} examples in {language_name(run.language)}"
-    return f"{run.model} on {run.data}: {texts}{variants}, seed {run.seed}"
+def _has_texts(grid: Grid) -> bool:
+    """Whether there is more than one column that may be as long as it likes."""
+    return sum(column.kind != "number" for column in grid.columns) > 1
 
 
-def _print_indented(console: Console, text: str) -> None:
-    """A text wrapped two letters from the edge, without spaces at the ends of lines."""
-    for line in Text(text).wrap(console, console.width - 2):
-        console.print(Text(f"  {line.plain.rstrip()}"), soft_wrap=True)
-
-
-def _legend(run: Run) -> list[str]:
-    """What stands in the tables, one line each."""
-    lines = ["after a number its 95 % interval over examples"]
-    lines += [f"{named(metric)}: {meaning_of(metric)}" for metric in _in_tables(run)]
-    letters = [name[:1] for name in run.references if name[:1] in REFERENCES]
-    if letters and main_transformation(run):
-        told = ", ".join(f"{letter} {REFERENCES[letter]}" for letter in letters)
-        lines.append(f"{', '.join(letters)}: what imaginary models would score; {told}")
-    if any(group.startswith("needs=") for group in run.groups):
-        lines.append(NEEDS)
-    if run.conclusion is not None:
-        lines.append(f"how conclusions are drawn: {PAGE}, and #conclusions in the report")
-    return lines
-
-
-def _in_tables(run: Run) -> list[str]:
-    """The metrics that stand in some table, in the order of tables."""
-    main = main_transformation(run)
-    found = shown(measured(run), "table")
-    return [*found, *(metric for metric, *_ in permutation_rows(run, main))]
-
-
-def _not_measured(run: Run) -> list[str]:
-    """Why scores are missing in the tables, one line per reason; by the names that gates take."""
-    missed = filter(partial(_is_missed, main_transformation(run)), run.omitted)
-    lines = []
-    for reason, entries in by_reason(missed).items():
-        metrics = ", ".join(dict.fromkeys(entry.metric for entry in entries))
-        specs = list(dict.fromkeys(entry.transformation for entry in entries))
-        under = "" if {*run.transformations} <= {*specs} else f" under {', '.join(specs)}"
-        lines.append(f"not measured: {metrics}{under} ({reason})")
-    return lines
-
-
-def _is_missed(main: str, entry: Omitted) -> bool:
-    """Whether a table has, or would have, a place for a score that was not measured."""
-    place = place_of(entry.metric)
-    is_shown = place in ("table", "page") or (
-        place == "permutations" and entry.transformation == main
-    )
-    return is_shown and entry.group == "all"
-
-
-def stopped_early(run: Run) -> list[str]:
-    """What --stop-when and --curtail saved."""
-    lines = [
-        f"{each.transformation}: stopped after {each.n_examples:,} examples, {each.metric} in "
-        f"[{each.low:.3f}, {each.high:.3f}]"
-        for each in run.stopped
+def _wrapped(grid: Grid, width: int) -> RichTable:
+    """A table whose names and texts are wrapped where they must be."""
+    natural = [
+        max(cell_len(text) for text in [column.title, *(row[i].line for row in grid.rows)])
+        for i, column in enumerate(grid.columns)
     ]
-    saved = run.profile.get("saved")
-    if saved:
-        made = run.profile.get("predicted", 0) + run.profile.get("cached", 0)
-        share = saved / (saved + made)
-        lines.append(f"curtailed: {share:.2f} of the predictions were not needed")
+    is_stacked = sum(natural) + len(natural) > width
+    table = RichTable(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for column in grid.columns:
+        if column.kind == "number":
+            table.add_column(column.title, justify="right", no_wrap=True)
+        elif column.kind == "word":
+            table.add_column(column.title, no_wrap=True)
+        else:
+            table.add_column(column.title, overflow="fold", min_width=len(column.title))
+    for first, *others in grid.rows:
+        texts = ["\n".join(_lines_of(cell, is_stacked=is_stacked)) for cell in others]
+        cells = [Text(text, _style(cell)) for text, cell in zip(texts, others, strict=True)]
+        table.add_row(Text(_name(first), _style(first)), *cells)
+    return table
+
+
+def _lines_of(cell: Cell, *, is_stacked: bool) -> list[str]:
+    """The cell on one line, or on two."""
+    return [cell.text, cell.below] if is_stacked and cell.below else [cell.line]
+
+
+def _name(cell: Cell) -> str:
+    """The name of a row; that of a part is indented."""
+    return f"{' ' * INDENT}{cell.text}" if cell.mark == "part" else cell.text
+
+
+def _style(cell: Cell) -> str:
+    return STYLES.get(cell.mark, "")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How wide names and columns are, what stands between them, and what stands below what."""
+
+    first: int
+    widths: Sequence[int]
+    gap: str
+    is_stacked: bool
+    is_above: bool
+
+    @classmethod
+    def of(cls, grid: Grid, gap: str, *, is_stacked: bool, is_above: bool) -> Layout:
+        """As wide as a table needs it."""
+        names = [grid.columns[0].title, *(_name(row[0]) for row in grid.rows)]
+        first = INDENT if is_above else max(map(cell_len, names))
+        widths = []
+        for i, column in enumerate(grid.columns[1:], 1):
+            cells = [_lines_of(row[i], is_stacked=is_stacked) for row in grid.rows]
+            texts = [column.title, *(line for lines in cells for line in lines)]
+            widths.append(max(map(cell_len, texts)))
+        return cls(first, widths, gap, is_stacked, is_above)
+
+    @property
+    def width(self) -> int:
+        """How wide a line is."""
+        return self.first + sum(len(self.gap) + each for each in self.widths)
+
+    def line(self, name: Text, cells: Sequence[Text]) -> Text:
+        """A name at the left, cells at the right of their columns."""
+        line = Text.assemble(name, " " * (self.first - name.cell_len))
+        for cell, width in zip(cells, self.widths, strict=True):
+            line.append(self.gap + " " * (width - cell.cell_len)).append_text(cell)
+        line.rstrip()
+        return line
+
+
+def fitted(grid: Grid, width: int) -> list[Text]:
+    """The lines of a table in the first layout that fits the width, or of several tables."""
+    whole = Layout.of(grid, GAPS[0], is_stacked=False, is_above=False)
+    if whole.width <= width:
+        return list(_lines(grid, whole, width))
+    grid = grid.brief
+    for is_stacked, is_above in LAYOUTS:
+        for gap in GAPS:
+            layout = Layout.of(grid, gap, is_stacked=is_stacked, is_above=is_above)
+            if layout.width <= width:
+                return list(_lines(grid, layout, width))
+    n = len(grid.columns)
+    if n < 3:
+        return list(_lines(grid, Layout.of(grid, GAPS[-1], is_stacked=True, is_above=True), width))
+    half = n // 2 + 1
+    left = fitted(grid.part(1, half), width)
+    return [*left, Text(), *fitted(grid.part(half, n), width)]
+
+
+def _lines(grid: Grid, layout: Layout, width: int) -> Iterator[Text]:
+    head, *columns = grid.columns
+    if layout.is_above:
+        yield from (Text(line, style="bold") for line in broken(head.title, width))
+    name = Text("" if layout.is_above else head.title, style="bold")
+    yield layout.line(name, [Text(column.title, style="bold") for column in columns])
+    yield Text("─" * layout.width)
+    for row in grid.rows:
+        yield from _row_lines(row, layout, width)
+
+
+def _row_lines(row: Sequence[Cell], layout: Layout, width: int) -> Iterator[Text]:
+    name, *cells = row
+    start = Text(_name(name), style=_style(name))
+    if layout.is_above:
+        yield from (Text(line, style=_style(name)) for line in broken(_name(name), width))
+        start = Text()
+    shown = [cell.text if layout.is_stacked else cell.line for cell in cells]
+    if any(shown) or not layout.is_above:
+        styled = [Text(text, style=_style(cell)) for text, cell in zip(shown, cells, strict=True)]
+        yield layout.line(start, styled)
+    if layout.is_stacked and any(cell.below for cell in cells):
+        yield layout.line(Text(), [Text(cell.below, style="dim") for cell in cells])
+
+
+def broken(name: str, width: int) -> Iterator[str]:
+    """A name in lines, which end after a separator; only a piece wider than a line is cut.
+
+    >>> list(broken("drop_pos:tags=NOUN+reverse", 20))
+    ['drop_pos:tags=NOUN+', 'reverse']
+    """
+    line = ""
+    for piece in SEPARATORS.split(name):
+        if line and cell_len(line + piece) > width:
+            yield line
+            line = ""
+        line += piece
+        while cell_len(line) > width:
+            yield line[:width]
+            line = line[width:]
+    yield line
+
+
+class SafeConsole(Console):
+    """A rich console whose texts are made visible at the last step, wherever they come from."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(**({"markup": False, "emoji": False} | more))
+
+    def on_broken_pipe(self) -> None:
+        """Leave a closed pipe to the command line, which knows what it means; rich would exit."""
+        raise BrokenPipeError
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """The segments of anything that is printed; control segments are rich's own."""
+        segments = super().render(renderable, options)
+        if isinstance(renderable, str | Text | RichTable):
+            segments = _without_end_spaces(segments)
+        for segment in segments:
+            if segment.control or segment.text.isprintable():
+                yield segment
+            else:
+                yield Segment(visible(segment.text), segment.style)
+
+
+def _without_end_spaces(segments: Iterable[Segment]) -> Iterator[Segment]:
+    """The same without spaces at the ends of lines, which wrapping and tables leave there."""
+    given = list(segments)
+    lines = list(Segment.split_lines(given))
+    is_ended = bool(given) and given[-1].text.endswith("\n")
+    for number, line in enumerate(lines, 1):
+        if is_ended or number < len(lines):
+            yield from _stripped(line)
+            yield Segment.line()
+        else:
+            yield from line
+
+
+def _stripped(line: list[Segment]) -> list[Segment]:
+    """A line without spaces at its end."""
+    while line and not line[-1].control:
+        last = line.pop()
+        kept = last.text.rstrip(" ")
+        if kept:
+            return [*line, Segment(kept, last.style)]
+    return line
+
+
+def show_result(
+    result: Result, console: Console, written: Sequence[str] = (), *, is_all: bool = False
+) -> None:
+    """Print a result, and lines that say where its files are: on one screen where it has a summary,
+    unless all is wanted.
+    """
+    if result.is_summarised and not is_all:
+        for line in summary(result, console, written):
+            console.print(line, soft_wrap=True)
+    else:
+        _show_whole(result, console, written)
+
+
+def summary(result: Result, console: Console, written: Sequence[str] = ()) -> list[Text]:
+    """A result in at most `SCREEN` lines: the answer, its first table and what to do; then, as far
+    as there is room, what else is known, an example and the rest of the table.
+    """
+    top = [
+        *_wrapped_lines(console, result.headline, style="bold"),
+        *(line for each in result.lead[:SURE] for line in _wrapped_lines(console, each)),
+    ]
+    end = [*_step_lines(result.next_steps, console.width), *_written_lines(written, console.width)]
+    table = [_table_lines(replace(grid, rows=grid.rows[:ROWS]), console) for grid in result.grids]
+    room = SCREEN - len(top) - len(end) - sum(map(len, table))
+    for each in (*result.lead[SURE : SURE + 1], *result.caveats):
+        lines = _wrapped_lines(console, each)
+        if len(lines) <= room:
+            top += lines
+            room -= len(lines)
+    example = _example_lines(result.examples[0], console.width) if result.examples else []
+    if len(example) > room:
+        example = []
+    room -= len(example)
+    for number, grid in enumerate(result.grids):
+        more = min(room, len(grid.rows) - ROWS)
+        if more > 0:
+            table[number] = _table_lines(replace(grid, rows=grid.rows[: ROWS + more]), console)
+            room -= more
+    for each in result.lead[SURE + 1 :]:
+        lines = _wrapped_lines(console, each)
+        if len(lines) <= room:
+            top += lines
+            room -= len(lines)
+    return [*top, *(line for lines in table for line in lines), *example, *end]
+
+
+def _wrapped_lines(console: Console, text: str, style: str = "") -> list[Text]:
+    """A text in lines that fit, without spaces at their ends."""
+    lines = Text(visible(text)).wrap(console, console.width)
+    return [Text(line.plain.rstrip(), style=style) for line in lines]
+
+
+def _table_lines(grid: Grid, console: Console) -> list[Text]:
+    return [Text(), *fitted(grid, console.width)]
+
+
+def _step_lines(steps: Sequence[NextStep], width: int) -> list[Text]:
+    """What to do, one command per line; what it is for beside it, or below where that is too
+    long.
+    """
+    if not steps:
+        return [Text()]
+    lines = [Text(), Text("What to do", style="bold")]
+    longest = max(cell_len(step.command) for step in steps)
+    for step in steps:
+        told = f"  {step.command:<{longest}}   {step.why}"
+        if cell_len(told) > width:
+            told = f"  {step.command}   {step.why}"
+        if cell_len(told) <= width:
+            lines.append(Text(told))
+            continue
+        command = f"  {step.command}"
+        lines += [Text(command[i : i + width]) for i in range(0, len(command), width)]
+        lines.append(Text(f"      {step.why}"[:width], style="dim"))
     return lines
 
 
-def spent(run: Run) -> list[str]:
-    """Where the time went, and how many predictions were made."""
-    total = max(run.seconds, 1e-9)
-    times = []
-    for name in SECONDS:
-        seconds = run.profile.get(name, 0)
-        times.append(f"{name} {seconds:.2f} s ({seconds / total:.0%})")
-    counts = [f"{name} {int(run.profile.get(name, 0)):,}" for name in COUNTS]
-    return [f"time: {run.seconds:.2f} s: {', '.join(times)}", f"predictions: {', '.join(counts)}"]
+def _written_lines(written: Sequence[str], width: int) -> list[Text]:
+    """Where files are, on as few lines as they fit."""
+    line = "   ".join(written)
+    lines = [line] if cell_len(line) <= width else list(written)
+    return [Text(each, style="bold") for each in lines if each]
 
 
-def _scores(run: Run, group: str) -> Grid:
-    """One row per transformation; n stands in the head where it is the same for all."""
-    counts = {n_examples(records) for _, records in by_transformation(run, group)}
-    is_same = len(counts) == 1
-    head = "all examples" if group == "all" else group
-    return score_grid(
-        run,
-        group,
-        metrics=shown([record.metric for record in run.scores if record.group == group], "table"),
-        head=f"{head} ({max(counts):,})" if is_same else head,
-        has_n=not is_same,
-        cell=Cell.short,
-    )
-
-
-def caveat_lines(run: Run) -> list[str]:
-    """What a reader of the verdict should know."""
-    return [f"caveat: {caveat}" for caveat in run.caveats]
-
-
-def baseline_lines(run: Run) -> list[str]:
-    """How far words alone go on this data, beside the model."""
-    return [
-        f"{'balanced accuracy' if row.group == 'all' else row.group}: this model {row.model:.2f}, "
-        f"a bag of words trained on this data {row.value:.2f} [{row.low:.2f}, {row.high:.2f}], "
-        f"chance {row.chance:.2f}"
-        for row in run.word_baselines
-    ]
-
-
-def answer_lines(run: Run) -> list[str]:
-    """How often each label is given, before and after, in two lines."""
-    main = main_transformation(run)
-    found = run.answers.get(run.conclusion.transformation if run.conclusion else main)
-    if not found:
+def _example_lines(example: Row, width: int) -> list[Text]:
+    """A text and its first perturbed version, each with the prediction."""
+    number = 0 if example["text_b"] is None or len(example["variants"][0]["texts"]) < 2 else 1
+    version = example["variants"][0]
+    texts = {
+        (example["text_a"], example["text_b"])[number]: example["answer"],
+        " ".join(word for word, _ in version["texts"][number]): version["answer"],
+    }
+    room = width - 8 - max(cell_len(one_line(answer)) for answer in texts.values())
+    if room < 20:
         return []
-    order = sorted(
-        range(len(found["answers"])), key=lambda i: -found["before"][i] - found["after"][i]
-    )[:SHOWN_LABELS]
-    hidden = len(found["answers"]) - len(order)
-    ending = f", {hidden} more" if hidden else ""
-    lines = []
-    for name in ("before", "after"):
-        total = sum(found["gold"])
-        shares = [f"{found['answers'][i]} {found[name][i] / total:.2f}" for i in order]
-        lines.append(f"answers {name + ':':<7} {', '.join(shares)}{ending}")
-    gold = [f"{found['gold'][i] / total:.2f}" if i < len(found["gold"]) else "–" for i in order]
-    lines[0] += f" (gold {', '.join(gold)})"
+    lines = [Text()]
+    for text, answer in texts.items():
+        shown = one_line(text)
+        shown = shown if cell_len(shown) <= room else f"{shown[: room - 1].rstrip()}…"
+        lines.append(Text(f'  "{shown}" → {one_line(answer)}'))
     return lines
+
+
+def _show_whole(result: Result, console: Console, written: Sequence[str]) -> None:
+    console.print()
+    console.print(Text(result.headline, style="bold"))
+    for line in (f"\n{result.about}", *map(capitalised, result.lead)):
+        console.print(Text(line, style="dim"))
+    for line in result.caveats if result.is_summarised else ():
+        console.print(Text(f"caveat: {line}"))
+    for grid in result.grids:
+        print_table(console, grid)
+    console.print()
+    for line in result.notes:
+        console.print(Text(line))
+    for section in result.sections:
+        if section.found is not None or section.reason:
+            _show_finding(section, console, is_told=bool(result.grids))
+        elif result.is_summarised:
+            _show_section(section, console)
+    for step in _step_lines(result.next_steps, console.width) if result.next_steps else ():
+        console.print(step, soft_wrap=True)
+    if written:
+        console.print()
+    for line in written:
+        console.print(Text(line, style="bold"), soft_wrap=True)
+
+
+def _show_finding(section: Section[Any], console: Console, *, is_told: bool) -> None:
+    """What a part found; where a table tells it already, only its notes."""
+    if not is_told:
+        head = Text.assemble((f"\n{section.spec or section.name}", "bold"), " ", section.asks)
+        console.print(head, soft_wrap=True)
+        console.print(Text(f"  {section.line}"), soft_wrap=True)
+    for note in section.notes:
+        console.print(Text(note if is_told else f"  {note}", style="dim"), soft_wrap=True)
+
+
+def _show_section(section: Section[Any], console: Console) -> None:
+    """A question with its tables, notes and terms."""
+    lines = [*section.findings, *section.notes]
+    lines += [f"{name}: {meaning}" for name, meaning in section.terms.items()]
+    if not lines and not section.grids:
+        return
+    console.print(Text(f"\n{section.asks}", style="bold"))
+    for grid in section.grids:
+        print_table(console, grid)
+    for line in lines:
+        console.print(Text(line))

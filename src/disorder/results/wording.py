@@ -1,10 +1,11 @@
-"""Wording that terminal and page share: intervals, what was left out, how to run it again."""
+"""A run in lines: what was audited, left out, answered, spent, and how to run it again."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from disorder.languages import language_name
 from disorder.requests.audit import AuditOptions
 from disorder.requests.option import changed, command_line
 from disorder.results.conclusion import MAIN
@@ -12,6 +13,9 @@ from disorder.results.run import Omitted, Run
 from disorder.results.writing import place_of
 from disorder.types import CONTROL_OF
 
+SECONDS = ("draw", "assemble", "forward", "cache", "write")
+COUNTS = ("predicted", "saved", "cached", "resumed")
+SHOWN_LABELS = 4
 TELLING_KINDS = {
     "unmoved": "correct on the original, and the same label on every perturbed version",
     "rescued": "wrong on the original, correct on perturbed versions of it",
@@ -105,9 +109,14 @@ def _spread_line(run: Run, row: dict[str, Any]) -> str:
     )
 
 
-def omitted_scores(run: Run) -> list[tuple[str, str]]:
-    """The scores that there was nothing to measure for, and why: one entry per reason."""
-    return [(_named_scores(entries), why) for why, entries in by_reason(run.omitted).items()]
+def not_measured(run: Run) -> list[str]:
+    """The scores that there was nothing to measure for: one line per reason, by the names that
+    gates take.
+    """
+    return [
+        f"not measured: {_named_scores(entries)} ({why})"
+        for why, entries in by_reason(run.omitted).items()
+    ]
 
 
 def by_reason(omitted: Iterable[Omitted]) -> dict[str, list[Omitted]]:
@@ -141,3 +150,69 @@ def gain_lines(run: Run) -> list[str]:
         f"({each['n']:,} examples)"
         for each in run.gains
     ]
+
+
+def about(run: Run) -> str:
+    """What was audited, in one line."""
+    of = f" of {run.n_available:,}" if run.n_available > run.n_examples else ""
+    draws = sorted({count for count in run.variants.values() if count > 1}, reverse=True)
+    variants = f", {' or '.join(map(str, draws))} variants of each" if draws else ""
+    texts = f"{run.n_examples:,}{of} examples in {language_name(run.language)}"
+    return f"{run.model} on {run.data}: {texts}{variants}, seed {run.seed}"
+
+
+def answer_lines(run: Run) -> list[str]:
+    """How often each label is given, before and after, in two lines."""
+    main = main_transformation(run)
+    found = run.answers.get(run.conclusion.transformation if run.conclusion else main)
+    if not found:
+        return []
+    order = sorted(
+        range(len(found["answers"])), key=lambda i: -found["before"][i] - found["after"][i]
+    )[:SHOWN_LABELS]
+    hidden = len(found["answers"]) - len(order)
+    ending = f", {hidden} more" if hidden else ""
+    lines = []
+    for name in ("before", "after"):
+        total = sum(found["gold"])
+        shares = [f"{found['answers'][i]} {found[name][i] / total:.2f}" for i in order]
+        lines.append(f"answers {name + ':':<7} {', '.join(shares)}{ending}")
+    gold = [f"{found['gold'][i] / total:.2f}" if i < len(found["gold"]) else "–" for i in order]
+    lines[0] += f" (gold {', '.join(gold)})"
+    return lines
+
+
+def baseline_lines(run: Run) -> list[str]:
+    """How far words alone go on this data, beside the model."""
+    return [
+        f"{'balanced accuracy' if row.group == 'all' else row.group}: this model {row.model:.2f}, "
+        f"a bag of words trained on this data {row.value:.2f} [{row.low:.2f}, {row.high:.2f}], "
+        f"chance {row.chance:.2f}"
+        for row in run.word_baselines
+    ]
+
+
+def stopped_early(run: Run) -> list[str]:
+    """What --stop-when and --curtail saved."""
+    lines = [
+        f"{each.transformation}: stopped after {each.n_examples:,} examples, {each.metric} in "
+        f"[{each.low:.3f}, {each.high:.3f}]"
+        for each in run.stopped
+    ]
+    saved = run.profile.get("saved")
+    if saved:
+        made = run.profile.get("predicted", 0) + run.profile.get("cached", 0)
+        share = saved / (saved + made)
+        lines.append(f"curtailed: {share:.2f} of the predictions were not needed")
+    return lines
+
+
+def spent(run: Run) -> list[str]:
+    """Where the time went, and how many predictions were made."""
+    total = max(run.seconds, 1e-9)
+    times = []
+    for name in SECONDS:
+        seconds = run.profile.get(name, 0)
+        times.append(f"{name} {seconds:.2f} s ({seconds / total:.0%})")
+    counts = [f"{name} {int(run.profile.get(name, 0)):,}" for name in COUNTS]
+    return [f"time: {run.seconds:.2f} s: {', '.join(times)}", f"predictions: {', '.join(counts)}"]

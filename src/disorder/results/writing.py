@@ -173,3 +173,8 @@ def short_name(spec: str) -> str:
     """
     head, colon, rest = spec.partition(":")
     return f"{head}:{PurePath(rest).name}" if colon else PurePath(head).name
+
+
+def capitalised(text: str) -> str:
+    """A text that begins with a capital letter."""
+    return text[:1].upper() + text[1:]

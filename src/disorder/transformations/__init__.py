@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from disorder.transformations.applying.parsing import parse
-from disorder.transformations.applying.stored_texts import stored_texts
-from disorder.transformations.applying.suites import suite, suites
+from disorder.transformations.applying.chain import stored_texts
+from disorder.transformations.applying.parsing import parse, suite, suites
 from disorder.transformations.applying.transformation import Transformation
 
 __all__ = ["Transformation", "parse", "stored_texts", "suite", "suites"]

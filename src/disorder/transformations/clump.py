@@ -12,11 +12,11 @@ from numpy.random import Generator
 from disorder.errors import BadSetting
 from disorder.registry import transformation
 from disorder.transformations.derange import derangements
-from disorder.transformations.positions.final_punctuation import reorder
-from disorder.transformations.positions.random_orders import (
+from disorder.transformations.positions.orders import (
     LISTED,
     expand,
     n_derangements,
+    reorder,
     without_repeats,
 )
 from disorder.types import Ints, PositionRows, Sentence

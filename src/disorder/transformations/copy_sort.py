@@ -10,8 +10,7 @@ from numpy.random import Generator
 
 from disorder.errors import DoesNotApply
 from disorder.registry import transformation
-from disorder.transformations.positions.final_punctuation import alphabetical
-from disorder.transformations.positions.single_rows import unchanged
+from disorder.transformations.positions.orders import alphabetical, unchanged
 from disorder.types import Fidelity, Pair, Variants
 
 

@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from disorder.errors import BadSetting, DoesNotApply
 from disorder.registry import transformation
-from disorder.transformations.positions.random_orders import LISTED, random_orders, without_repeats
+from disorder.transformations.positions.orders import LISTED, random_orders, without_repeats
 from disorder.types import PositionRows, Sentence
 
 ROUNDS = 16  # bulk draws before fewer variants than requested have to do

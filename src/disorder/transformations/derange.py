@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import Generator
 
 from disorder.registry import transformation
-from disorder.transformations.positions.random_orders import (
+from disorder.transformations.positions.orders import (
     COUNTED,
     distinct_orders,
     n_derangements,

@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from disorder.errors import DoesNotApply
 from disorder.registry import transformation
-from disorder.transformations.positions.single_rows import emptied, unchanged
+from disorder.transformations.positions.orders import emptied, unchanged
 from disorder.types import Pair, Variants
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numpy.random import Generator
 
 from disorder.registry import transformation
-from disorder.transformations.positions.single_rows import emptied
+from disorder.transformations.positions.orders import emptied
 from disorder.types import PositionRows, Sentence
 
 

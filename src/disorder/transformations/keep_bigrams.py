@@ -13,8 +13,7 @@ from numpy.random import Generator
 
 from disorder.errors import BadSetting
 from disorder.registry import transformation
-from disorder.transformations.positions.final_punctuation import reorder
-from disorder.transformations.positions.random_orders import (
+from disorder.transformations.positions.orders import (
     BULK,
     COUNTED,
     LISTED,
@@ -22,6 +21,7 @@ from disorder.transformations.positions.random_orders import (
     all_orders,
     random_orders,
     read_once,
+    reorder,
     repaired_order,
 )
 from disorder.types import Ints, PositionRows, Sentence

@@ -8,7 +8,7 @@ from __future__ import annotations
 from numpy.random import Generator
 
 from disorder.registry import transformation
-from disorder.transformations.positions.single_rows import keep_only
+from disorder.transformations.positions.orders import keep_only
 from disorder.transformations.tags import classes_named, is_of
 from disorder.types import Fidelity, PositionRows, Sentence
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from numpy.random import Generator
 
 from disorder.registry import transformation
-from disorder.transformations.positions.single_rows import unchanged
+from disorder.transformations.positions.orders import unchanged
 from disorder.types import PositionRows, Sentence
 
 

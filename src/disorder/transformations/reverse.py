@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from disorder.registry import transformation
-from disorder.transformations.positions.final_punctuation import ending, reorder
+from disorder.transformations.positions.orders import ending, reorder
 from disorder.types import Fidelity, PositionRows, Sentence
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from disorder.registry import transformation
-from disorder.transformations.positions.final_punctuation import reorder
+from disorder.transformations.positions.orders import reorder
 from disorder.types import Ints, PositionRows, Sentence
 
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 from numpy.random import Generator
 
 from disorder.registry import transformation
-from disorder.transformations.positions.final_punctuation import ending, reorder
-from disorder.transformations.positions.random_orders import (
+from disorder.transformations.positions.orders import (
     differs,
     distinct_orders,
+    ending,
+    reorder,
     without_old_bigrams,
 )
 from disorder.types import Fidelity, PositionRows, Sentence

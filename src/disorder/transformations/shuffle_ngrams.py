@@ -10,8 +10,7 @@ from numpy.random import Generator
 
 from disorder.errors import BadSetting
 from disorder.registry import transformation
-from disorder.transformations.positions.final_punctuation import reorder
-from disorder.transformations.positions.random_orders import expand, some_orders
+from disorder.transformations.positions.orders import expand, reorder, some_orders
 from disorder.types import Bools, Ints, PositionRows, Sentence
 
 

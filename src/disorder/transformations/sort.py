@@ -8,7 +8,7 @@ from __future__ import annotations
 from numpy.random import Generator
 
 from disorder.registry import transformation
-from disorder.transformations.positions.final_punctuation import alphabetical
+from disorder.transformations.positions.orders import alphabetical
 from disorder.types import Fidelity, PositionRows, Sentence
 
 

@@ -12,12 +12,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from disorder.errors import DoesNotApply
 from disorder.transformations.rendering import WrittenUnits, row_texts, written_units
 from disorder.types import PositionRows, Sentence, Variants
 
 NO_SPACES = "a text in a script without spaces cannot be damaged without moving its words"
 NO_TEXT = "what the model reads is no text"
 OF_PROMPT = "examples of a prompt are moved, not words"
+SAME_AS_ORIGINAL = "the surface control is the original text"
 OTHER_WORDS = "the perturbed text has other words"
 # what may end a text, and what may follow it: He said "go."
 FINAL_MARK = re.compile(r"(?P<mark>[.,;:!?…؟۔।॥።]*)(?P<closers>[\"'”’»)\]]*\s*)$")
@@ -45,6 +47,20 @@ def surface_control(variants: Variants) -> SurfaceControl:
     first, *rest = [_controlled(rows) for rows in variants.sides]
     originals = [rows.sentence.text for rows in variants.sides]
     return SurfaceControl((first, rest[0] if rest else None), [first, *rest] == originals)
+
+
+def control_of(variants: Variants) -> Variants:
+    """The control as the only variant of an example; raises where there is none."""
+    control = surface_control(variants)
+    if control.texts is None:
+        raise DoesNotApply(control.because)
+    if control.is_original:
+        raise DoesNotApply(SAME_AS_ORIGINAL)
+    a, *b = [
+        PositionRows.of_texts(rows.sentence, [str(text)], is_shared=True)
+        for rows, text in zip(variants.sides, control.texts, strict=False)
+    ]
+    return Variants(a, b[0] if b else None, variants.label)
 
 
 def _why_none(rows: PositionRows) -> str:

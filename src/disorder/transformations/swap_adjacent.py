@@ -12,7 +12,7 @@ from numpy.random import Generator
 
 from disorder.errors import BadSetting, DoesNotApply
 from disorder.registry import transformation
-from disorder.transformations.positions.random_orders import random_orders, without_repeats
+from disorder.transformations.positions.orders import random_orders, without_repeats
 from disorder.types import Bools, Ints, PositionRows, Sentence
 
 ROUNDS = 16  # bulk draws before fewer variants than requested have to do

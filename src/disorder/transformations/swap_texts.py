@@ -10,7 +10,7 @@ from numpy.random import Generator
 
 from disorder.errors import DoesNotApply
 from disorder.registry import transformation
-from disorder.transformations.positions.single_rows import unchanged
+from disorder.transformations.positions.orders import unchanged
 from disorder.types import Pair, Variants
 
 

@@ -23,7 +23,7 @@ from disorder.requests.fields import BoardFields
 from disorder.requests.keywords import takes_options
 from disorder.requests.runs import BoardOptions
 from disorder.results.board_page import Board, BoardRow, page
-from disorder.results.page import page as report_page
+from disorder.results.render import page as report_page
 from disorder.results.run import Record, Run
 from disorder.results.run_folder import read_run
 from disorder.results.wording import main_transformation
@@ -201,7 +201,7 @@ def _write(store: Store, folder: Path, made: Board, runs: dict[str, Run]) -> Non
 
 
 def _encoded_report(run: Run) -> bytes:
-    return _encoded(report_page(run))
+    return _encoded(report_page(run.result, in_folder=False))
 
 
 @cache

@@ -21,12 +21,12 @@ from disorder.requests.keywords import takes_options
 from disorder.requests.runs import GateOptions
 from disorder.results.conclusion import MAIN
 from disorder.results.gate import Decision, Ruling, State
-from disorder.results.page import visible
 from disorder.results.run import Record, Run
 from disorder.results.run_folder import check_records, read_run
 from disorder.specs import listed
 from disorder.transformations import parse
 from disorder.types import ORIGINAL
+from disorder.visible_text import visible
 
 OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 RULE = r"\s*(?P<score>.*[^\s<>=!])\s*(?P<operator><=|>=|<|>)\s*(?P<limit>[^\s<>=]+)\s*"

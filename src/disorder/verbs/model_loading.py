@@ -15,7 +15,7 @@ from disorder.randomness import digest
 from disorder.registry import ModelPart, parts
 from disorder.requests.audit import AuditOptions
 from disorder.requests.keywords import takes_options
-from disorder.requests.option import must_be_said
+from disorder.requests.option import must_be_named, must_be_said
 from disorder.requests.settings import AN_OBJECT, Settings, resume_line
 from disorder.specs import parse_pairs
 from disorder.store.storage import default_cache_folder
@@ -24,6 +24,7 @@ from disorder.transformations.rendering import variant_texts
 from disorder.transformations.words import NATURAL
 from disorder.types import Dataset, Task, Texts
 from disorder.verbs.prompting import prompt_files
+from disorder.verbs.similarity_threshold import choose_threshold
 from disorder.visible_text import one_line
 
 N_SAMPLED = 200  # examples that a precision is tried on
@@ -79,14 +80,6 @@ def resume_command(folder: object, model: str, settings: Mapping[str, Any]) -> s
     return resume_line(folder, named, **said | ({"prompt": files} if files else {}))
 
 
-def must_be_named(spec: str) -> bool:
-    """Whether loading a model runs code or reaches another machine, so that only the user's own
-    word counts.
-    """
-    entry = parts(ModelPart).get(spec.partition(":")[0])
-    return bool(spec) and (entry is None or not entry.only_reads)
-
-
 def label_names(labels: Mapping[str, str] | str | None) -> dict[str, str]:
     """What the model's labels mean: a mapping, or written as on the command line."""
     if isinstance(labels, str):
@@ -130,6 +123,7 @@ def loaded_model(
         precision, note = choose_precision(load_in, texts, settings.agree)
         notes.append(note)
     loaded = load_in(precision)
+    notes += choose_threshold(loaded, dataset, settings)
     if any("importance" in transformation.needs for transformation in plan):
         notes.append(loaded.how_importance)
     return loaded, [*notes, *loaded.notes]

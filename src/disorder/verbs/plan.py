@@ -1,9 +1,10 @@
 """Plan: how many examples and permutations an audit needs for the interval one wants, and what they
 cost, from a small pilot.
 
-The width of an interval over n examples with q permutations each is 3.92 √((A + B/q) ÷ n): A is the
-variance between examples, B that within them. Both are fitted to the pilot, at 1, 2, … of its
-permutations; then q is what makes n (1 + q) smallest.
+The width of an interval over n examples with q permutations each is about 3.92 √((A + B/q) ÷ n): A
+is the variance between examples, B that within them. Both are fitted to the pilot at 1, 2, … of its
+permutations, and q is what makes n (1 + q) smallest. Then n is found by the interval itself, over
+the examples of the pilot repeated: that of few is wider by more than their number.
 """
 
 from __future__ import annotations
@@ -24,12 +25,16 @@ from disorder.requests.keywords import takes_options
 from disorder.requests.option import changed, command_line
 from disorder.requests.plan import PlanOptions
 from disorder.requests.settings import Settings
+from disorder.transformations.words import NATURAL
 from disorder.types import Outcomes, Score
 from disorder.verbs.audit import Pilot, Prices, pilot
+from disorder.verbs.run_inputs import with_run
 
 MOST_PERMUTATIONS = 20  # a pilot with a few does not say what a hundred would
 WIDTHS = 2 * 1.959964  # standard errors in a 95 % interval
 FEWEST_EXAMPLES = 50  # that an interval can rest on
+LIKE_AN_AUDIT = 1000  # examples at which variances are fitted
+MOST_TRIED = 5000  # examples whose interval is computed
 USUAL = ("skill_kept", "p_c")  # the first of these that is there
 
 
@@ -37,9 +42,11 @@ USUAL = ("skill_kept", "p_c")  # the first of these that is there
 class Plan:
     """What an audit needs for an interval of the wanted width, and what it would cost.
 
-    `between` and `within` are the variances per example and per permutation that the pilot shows;
-    `tokens_in`, `tokens_out` and `cost` are None for models that do not count tokens, `seconds`
-    where all answers of the pilot came from the cache.
+    `between` and `within` are the variances per example and per permutation that the pilot shows.
+    Of the `questions` (model calls) of the audit `cached` need not be made; `tokens_in`,
+    `tokens_out`, `seconds` and `cost` are those of the others. Tokens and costs are None for models
+    that do not count them, `seconds` where all answers of the pilot came from the cache. What the
+    pilot itself took is under `pilot_…`.
     """
 
     model: str
@@ -49,6 +56,7 @@ class Plan:
     examples: int
     permutations: int
     questions: int
+    cached: int
     tokens_in: int | None
     tokens_out: int | None
     seconds: float | None
@@ -59,6 +67,10 @@ class Plan:
     within: float
     pilot_examples: int
     pilot_permutations: int
+    pilot_questions: int
+    pilot_tokens_in: int | None
+    pilot_tokens_out: int | None
+    pilot_cost: float | None
     pilot_value: float
     pilot_low: float
     pilot_high: float
@@ -74,10 +86,12 @@ class Plan:
             f"{self.score} to within {self.width:g} (the whole interval), {self.model} on "
             f"{self.data}:",
             f"  {self.examples:,} examples, {_counted(self.permutations, 'permutation')} of each: "
-            f"{self.questions:,} questions",
+            f"{_counted(self.questions, 'model call')}{self._of_cache()}",
             *self._costs(),
             f"  from a pilot of {self.pilot_examples} examples with {self.pilot_permutations} "
-            f"permutations each: {self.score} {self.pilot_value:.2f} "
+            f"permutations each, which took {_counted(self.pilot_questions, 'model call')}"
+            f"{self._tokens(self.pilot_tokens_in, self.pilot_tokens_out, self.pilot_cost)}: "
+            f"{self.score} {self.pilot_value:.2f} "
             f"[{self.pilot_low:.2f}, {self.pilot_high:.2f}], variance {self.between:.3g} between "
             f"examples and {self.within:.3g} within them",
         ]
@@ -88,10 +102,23 @@ class Plan:
             )
         return [*found, f"  {self.command}"]
 
+    def _of_cache(self) -> str:
+        if not self.cached:
+            return ""
+        return f", {self.cached:,} of them in the cache: {self.questions - self.cached:,} to make"
+
+    @staticmethod
+    def _tokens(sent: int | None, received: int | None, cost: float | None) -> str:
+        """Tokens and their cost, after a comma; empty for a model that does not count them."""
+        if sent is None or received is None:
+            return ""
+        told = f", {sent:,} tokens sent, {received:,} tokens received"
+        return told if cost is None else f"{told}, cost {cost:.4g}"
+
     def _costs(self) -> Iterator[str]:
-        if self.tokens_in is not None and self.tokens_out is not None:
-            cost = "" if self.cost is None else f", cost {self.cost:.4g}"
-            yield (f"  {self.tokens_in:,} tokens sent, {self.tokens_out:,} tokens received{cost}")
+        tokens = self._tokens(self.tokens_in, self.tokens_out, self.cost)
+        if tokens:
+            yield f"  {tokens[2:]}"
         if self.seconds is not None:
             yield f"  about {_duration(self.seconds)} at the pace of the pilot"
         else:
@@ -109,10 +136,11 @@ def plan(model: Any = "builtin", data: Any = "builtin", **options: Unpack[PlanOp
     """How many examples and permutations an audit needs for an interval of this width, and what
     they cost, from a small pilot.
 
-    model: as for `disorder.audit`.
+    model: as for `disorder.audit`; or a run folder, for its model and data.
     data: as for `disorder.audit`.
     """
-    asked = PlanFields.of(options)
+    model, data, given = with_run("plan", PlanOptions, model, data, options)
+    asked = PlanFields.of(given)
     name = Metric.named(asked.score or next(each for each in USUAL if each in metric_names())).name
     settings = Settings.among(
         asked,
@@ -144,12 +172,15 @@ def _planned(
 ) -> Plan:
     between, within = variances(name, tried.outcomes)
     permutations = asked.q or cheapest_q(between, within)
+    tried_at = between + within / tried.outcomes.predictions.shape[1]
     spread = between + within / permutations
-    n_wanted = math.ceil(spread * (WIDTHS / asked.width) ** 2)
+    pilot_widths = Widths(name, tried.outcomes, math.sqrt(spread / tried_at) if tried_at else 1.0)
     usable = len(tried.outcomes) / tried.n_examples
-    n_wanted = max(n_wanted, FEWEST_EXAMPLES)
+    n_wanted = pilot_widths.fewest(asked.width, tried.n_available)
     examples = min(tried.n_available, math.ceil(n_wanted / usable))
-    questions = examples * (1 + permutations) * tried.n_questions
+    n_controls = 1 if settings.fidelity == NATURAL else 0
+    questions = examples * (1 + n_controls + permutations) * tried.n_questions
+    cached = tried.n_cached(examples, permutations) * tried.n_questions
     spent = tried.spent
     n_questions = spent.get("questions") or spent.get("predicted", 0.0)
     each = (
@@ -158,7 +189,7 @@ def _planned(
         else {}
     )
     counts_tokens = bool(each.get("tokens_in"))
-    tokens = {key: round(value * questions) for key, value in each.items()}
+    tokens = {key: round(value * (questions - cached)) for key, value in each.items()}
     prices = Prices(settings.price_in, settings.price_out)
     limit = None if examples == tried.n_available else examples
     final = replace(settings, q=permutations, limit=limit)
@@ -170,16 +201,21 @@ def _planned(
         examples=examples,
         permutations=permutations,
         questions=questions,
+        cached=cached,
         tokens_in=tokens["tokens_in"] if counts_tokens else None,
         tokens_out=tokens["tokens_out"] if counts_tokens else None,
-        seconds=tried.seconds / n_questions * questions if n_questions else None,
+        seconds=tried.seconds / n_questions * (questions - cached) if n_questions else None,
         cost=prices.cost(tokens) if prices and counts_tokens else None,
         available=tried.n_available,
-        expected_width=WIDTHS * math.sqrt(spread / (examples * usable)),
+        expected_width=pilot_widths.of(max(1, round(examples * usable))),
         between=between,
         within=within,
         pilot_examples=len(tried.outcomes),
         pilot_permutations=tried.outcomes.predictions.shape[1],
+        pilot_questions=round(n_questions),
+        pilot_tokens_in=round(spent["tokens_in"]) if counts_tokens else None,
+        pilot_tokens_out=round(spent["tokens_out"]) if counts_tokens else None,
+        pilot_cost=prices.cost(spent) if prices and counts_tokens else None,
         pilot_value=found.value,
         pilot_low=found.low,
         pilot_high=found.high,
@@ -208,17 +244,58 @@ def variances(name: str, outcomes: Outcomes) -> tuple[float, float]:
     return float(base), float(slope)
 
 
+@dataclass(frozen=True)
+class Widths:
+    """The widths of intervals over more examples than a pilot has, were they like the pilot's;
+    `factor` says how much wider another number of permutations makes them.
+    """
+
+    score: str
+    outcomes: Outcomes
+    factor: float
+
+    def of(self, n: int) -> float:
+        """The width over so many examples; from many on it narrows with the root of their
+        number.
+        """
+        most = min(n, MOST_TRIED)
+        found = Metric.named(self.score).score(_repeated(self.outcomes, most))
+        return self.factor * (found.high - found.low) * math.sqrt(most / n)
+
+    def fewest(self, width: float, most: int) -> int:
+        """The fewest examples whose interval is no wider, by halving; `most` where none are."""
+        low, high = FEWEST_EXAMPLES, max(FEWEST_EXAMPLES, most)
+        if self.of(high) > width:
+            return math.ceil(high * (self.of(high) / width) ** 2)
+        while high - low > max(1, low // 50):
+            middle = (low + high) // 2
+            if self.of(middle) > width:
+                low = middle
+            else:
+                high = middle
+        return low if self.of(low) <= width else high
+
+
+def _repeated(outcomes: Outcomes, n: int) -> Outcomes:
+    """So many examples: those that were predicted, in turn."""
+    predicted = np.flatnonzero(outcomes.is_predicted.any(axis=1))
+    return outcomes.take(np.resize(predicted, n))
+
+
 def _mean_square(name: str, outcomes: Outcomes, k: int) -> float | None:
-    """The variance of the score at k permutations, from its interval, times the examples."""
+    """The variance of the score at k permutations, from its interval, times the examples: that of
+    the pilot's examples, each counted so often that they are as many as in an audit.
+    """
     found = []
     for start in range(outcomes.predictions.shape[1] - k + 1):
         part = replace(outcomes, predictions=outcomes.predictions[:, start : start + k])
-        kept = np.asarray(part.is_predicted.any(axis=1))
+        if not part.is_predicted.any():
+            continue
         try:
-            score = Metric.named(name).score(part.take(kept))
+            score = Metric.named(name).score(_repeated(part, LIKE_AN_AUDIT))
         except NothingToMeasure:
             continue
-        found.append(((score.high - score.low) / WIDTHS) ** 2 * int(kept.sum()))
+        found.append(((score.high - score.low) / WIDTHS) ** 2 * LIKE_AN_AUDIT)
     return float(np.mean(found)) if found else None
 
 

@@ -19,7 +19,7 @@ import pyarrow as pa
 from disorder.errors import BadData, DisorderError, DoesNotApply, option
 from disorder.store.samples import no_answers_of, predictions_of, storable
 from disorder.transformations import Transformation
-from disorder.transformations.applying.transformation import SAME_AS_ORIGINAL
+from disorder.transformations.surface_control import SAME_AS_ORIGINAL
 from disorder.types import (
     ORIGINAL,
     Bools,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from disorder.results.page import environment
+from disorder.results.render import environment
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

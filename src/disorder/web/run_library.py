@@ -14,17 +14,18 @@ from pathlib import Path
 from disorder.errors import BadData, DisorderError
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
+from disorder.results.saving import RECORD, record_of
 from disorder.web.folder_index import FolderIndex
 
 RUN = "run.json"
-MAX_BYTES = 64 * 1024**2  # of a run.json
+MAX_BYTES = 64 * 1024**2  # of a record
 
-Stamp = tuple[int, int]  # time of change and size of run.json
+Stamp = tuple[int, int]  # time of change and size of the record
 
 
 @dataclass(frozen=True)
 class FoundRun:
-    """A run folder that can be read. It equals itself until its run.json changes."""
+    """A run folder that can be read. It equals itself until its record changes."""
 
     id: str
     folder: Path
@@ -90,7 +91,8 @@ class RunLibrary(FolderIndex[RunEntry]):
         file, never as a whole.
         """
         samples = found.folder / "samples"
-        paths = [found.folder / "run.json", found.folder / "examples.parquet", samples]
+        names = (RUN, RECORD, "examples.parquet", "samples")
+        paths = [found.folder / name for name in names]
         if samples.is_dir():
             paths += samples.iterdir()
         return any(path.is_symlink() for path in paths)
@@ -112,8 +114,9 @@ class RunLibrary(FolderIndex[RunEntry]):
     def read(self, path: Path) -> RunEntry | None:
         """The run in a folder, from memory where its file has not changed."""
         id = self.id_of(path)
+        record = record_of(path, RUN)
         try:
-            status = (path / RUN).stat()
+            status = record.stat()
         except OSError:
             return None
         stamp = (status.st_mtime_ns, status.st_size)
@@ -122,16 +125,16 @@ class RunLibrary(FolderIndex[RunEntry]):
             return known
         name = path.name if path == self.root else path.relative_to(self.root).as_posix()
         try:
-            return FoundRun(id, path, name, stamp, self._run(path / RUN, status.st_size))
+            return FoundRun(id, path, name, stamp, self._run(record, status.st_size))
         except BadData as error:
             problem = str(error).replace(f"{self.root}{os.sep}", "")
             return DamagedRun(id, path, name, stamp, problem)
 
     def _run(self, path: Path, size: int) -> Run:
         if not self.is_inside(path) or not path.is_file():
-            raise BadData("run.json is not a file below this folder; links are not followed")
+            raise BadData(f"{path.name} is not a file below this folder; links are not followed")
         if size > MAX_BYTES:
-            raise BadData(f"run.json has {size:,} bytes; at most {MAX_BYTES:,} are read")
+            raise BadData(f"{path.name} has {size:,} bytes; at most {MAX_BYTES:,} are read")
         return read_run(path.parent)
 
 

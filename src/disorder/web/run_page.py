@@ -10,24 +10,25 @@ from threading import Lock
 from typing import Any
 
 from disorder.errors import BadData, DisorderError, UnknownName
-from disorder.results import charts
+from disorder.results import charts, drawing
 from disorder.results.grid import Cell, Grid
-from disorder.results.page import caption, visible
 from disorder.results.run import Record, Run
+from disorder.results.run_result import caption
 from disorder.results.run_tables import score_grid
-from disorder.results.terminal import about, caveat_lines
 from disorder.results.wording import (
+    about,
     command,
     left_out,
     main_transformation,
 )
 from disorder.results.writing import meaning_of, shown, title_of
 from disorder.types import ORIGINAL
+from disorder.visible_text import visible
 from disorder.web.run_library import FoundRun, RunLibrary
 from disorder.web.run_progress import run_progress
 from disorder.web.sample_queries import ORDERS, PER_PAGE, ExampleFilters, QueryRow, SampleQueries
 
-CHARTS: dict[str, Callable[[Run, str], str]] = {
+CHARTS: dict[str, Callable[[Run, str], charts.ChartSpec]] = {
     "forest": lambda run, main: charts.forest(run, run.main_score),
     "omega": charts.omega_curve,
     "acceptance": charts.acceptance,
@@ -48,7 +49,7 @@ def run_page(
         "about": about(run),
         "verdict": verdict,
         "verdicts": verdicts,
-        "caveats": caveat_lines(run),
+        "caveats": [f"caveat: {caveat}" for caveat in run.caveats],
         "tables": score_tables(run, ["all"]),
         "group_tables": score_tables(run, run.groups),
         "has_confidence": run.has_probabilities is not False,  # older runs do not say
@@ -181,4 +182,5 @@ def draw_chart(found: FoundRun, name: str) -> bytes:
     if name not in known:
         raise UnknownName("chart", name, known)
     with _drawing:
-        return CHARTS[name](found.run, main_transformation(found.run)).encode()
+        spec = CHARTS[name](found.run, main_transformation(found.run))
+        return drawing.svg(spec).encode()

@@ -12,7 +12,9 @@ from fastapi import FastAPI, HTTPException, Query, Request
 from fastapi.responses import JSONResponse, Response
 
 from disorder.errors import DisorderError
-from disorder.results import page as report_page
+from disorder.results.conclusion import conclusion_rules
+from disorder.results.render import page as report_page
+from disorder.visible_text import visible
 from disorder.web.compare_page import compare_page, paired_differences
 from disorder.web.example_page import WORDS, example_page
 from disorder.web.human_tasks import HumanTasks, task_page
@@ -102,13 +104,13 @@ def _add_run_pages(
 
     @app.get("/conclusions")
     def conclusions() -> Response:
-        return render_page("conclusions.html", rules=report_page.conclusion_rules({}))
+        return render_page("conclusions.html", rules=conclusion_rules({}))
 
     @app.get("/run/{id}/report")
     def report(id: str) -> Response:
         found = _readable(library, id)
         explained = pages.beside(found.folder, "explain.html")
-        text = report_page.page(found.run, has_explanations=explained is not None)
+        text = report_page(found.run.result)
         if explained is not None:
             text = text.replace('href="explain.html"', f'href="/page/{explained.id}"')
         return _report(text)
@@ -192,6 +194,6 @@ def _readable(library: RunLibrary, id: str) -> FoundRun:
     """A run that is not damaged."""
     entry = _entry(library, id)
     if isinstance(entry, DamagedRun):
-        problem = report_page.visible(entry.problem)
+        problem = visible(entry.problem)
         raise HTTPException(404, f"this run cannot be read: {problem}")
     return entry

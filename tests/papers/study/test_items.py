@@ -19,7 +19,7 @@ from disorder.papers.study import (
 )
 from disorder.papers.study.published_tables import published_tables
 from disorder.registry import part, parts_of, register, unregister
-from disorder.transformations.applying.suites import CLASSES
+from disorder.transformations.applying.parsing import CLASSES
 
 Command = Callable[..., tuple[int, str, str]]
 PLUGIN_TABLE = """

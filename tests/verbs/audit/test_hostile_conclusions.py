@@ -17,9 +17,9 @@ from rich.console import Console
 from conftest import outcomes
 from disorder.requests.settings import Settings
 from disorder.results.conclusion import Conclusion, WordBaseline, sentence
-from disorder.results.page import page
+from disorder.results.render import page
 from disorder.results.run import Run
-from disorder.results.terminal import show
+from disorder.results.terminal import show_result
 from disorder.types import Ints, Outcomes, Task
 from disorder.verbs.audit import audit
 from disorder.verbs.audit.caveats import caveats_of, of_behaviour, words_alone
@@ -209,9 +209,9 @@ class TestNumbers:
         run = audited(lambda texts: [2.5] * len(texts), rows, with_="derange")
         assert run.verdict.startswith("One answer for every text: the model answers 2.5 to all 12")
         console = Console(width=80, file=io.StringIO(), record=True)
-        show(run, console)
-        assert "One answer for every text" in console.export_text()
-        assert "One answer for every text" in page(run)
+        show_result(run.result, console, is_all=True)
+        assert "Your model gives one answer to every text" in console.export_text()
+        assert "One answer for every text" in page(run.result)
 
     def test_one_gold_number(self) -> None:
         found = conclude(self.made([3] * 20, range(20)), LIMITS)
@@ -232,7 +232,7 @@ class TestNumbers:
 
 class TestWhatToType:
     def run(self, **more: Any) -> Any:
-        given = {"data": "my data.csv", "n_available": 900, "settings": {}}
+        given = {"data": "my data.csv", "n_available": 900, "settings": {}, "kind": "labels"}
         return SimpleNamespace(**(given | more))
 
     def test_the_command_reads_the_data_as_the_audit_did(self) -> None:

@@ -81,12 +81,12 @@ def found(folders: dict[str, Path]) -> Comparison:
 
 
 def changed(folder: Path, to: Path, **facts: Any) -> Path:
-    """A copy of a run with other facts in run.json."""
+    """A copy of a run with other facts in result.json."""
     shutil.copytree(folder, to)
-    run = json.loads((to / "run.json").read_text(encoding="utf-8"))
+    run = json.loads((to / "result.json").read_text(encoding="utf-8"))
     for name, fact in facts.items():
         run[name] = run[name] | fact if isinstance(fact, dict) else fact
-    (to / "run.json").write_text(json.dumps(run), encoding="utf-8")
+    (to / "result.json").write_text(json.dumps(run), encoding="utf-8")
     return to
 
 

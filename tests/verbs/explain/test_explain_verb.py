@@ -108,7 +108,7 @@ def test_json_is_pure(run: Any) -> None:
         (["--by", "omega_curve:x"], "write settings as omega_curve:key=value"),
         (["--figure", "a.gif"], "end the name in .svg or .png"),
         (["--with", "derang"], "did you mean 'derange'?"),
-        (["--by", "length", "--by", "length:bins=3"], "explanation length is named twice"),
+        (["--by", "entropy", "--by", "entropy"], "explanation entropy is named twice"),
         (["--precision", "bf16"], "builtin runs in one precision only"),
         (["--by", "minitree:tagger=nltt"], "did you mean 'nltk'?"),
     ],
@@ -221,7 +221,7 @@ def test_a_folder_may_be_a_string_and_data_a_path(jsonl: Write, tmp_path: Path) 
 def test_the_repeating_command_has_the_settings_that_differ() -> None:
     found = disorder.explain(
         "uniform",
-        by=["length:bins=2"],
+        by=["accepted_by_length:bins=2"],
         with_="shuffle_ngrams:n=2",
         short="use",
         labels={"neutral": "neutral"},
@@ -229,7 +229,7 @@ def test_the_repeating_command_has_the_settings_that_differ() -> None:
     )
     words = command_of(found).split()
     assert words[:4] == ["disorder", "explain", "uniform", "builtin"]
-    assert words[words.index("--by") + 1] == "length:bins=2"
+    assert words[words.index("--by") + 1] == "accepted_by_length:bins=2"
     assert words[words.index("--with") + 1] == "shuffle_ngrams:n=2"
     assert words[words.index("--limit") + 1] == "60"
     assert words[words.index("--short") + 1] == "use"
@@ -275,8 +275,8 @@ def test_a_figure_displays_and_can_be_saved(explained: Explanations, tmp_path: P
 
 
 def test_an_explanation_that_was_not_asked_for_is_told(explained: Explanations) -> None:
-    with pytest.raises(UnknownName, match="explanation in this result 'length'"):
-        explained["length"]
+    with pytest.raises(UnknownName, match="explanation in this result 'accepted_by_length'"):
+        explained["accepted_by_length"]
 
 
 def test_outcomes_have_the_task_of_the_data_and_mark_copies() -> None:
@@ -289,3 +289,68 @@ def test_outcomes_have_the_task_of_the_data_and_mark_copies() -> None:
     assert not outcomes.is_copy
     assert outcomes.is_simple.all()
     assert subject.perturbed("copy_sort").outcomes.is_copy
+
+
+def test_without_a_name_one_picture_answers_which_words_and_which_order() -> None:
+    found = explain("builtin", limit=30)
+    assert [section.name for section in found.sections] == ["overview"]
+    assert [figure.name for figure in found.figures] == ["overview"]
+
+
+def test_numbers_have_more_than_one_explanation(jsonl: Write) -> None:
+    rows = [row | {"label": str(i / 10)} for i, row in enumerate(pairs(20))]
+    fit = [name for name, part in parts(ExplanationPart).items() if part.on != "labels"]
+    assert {"overview", "ladder", "leave_one_out", "lime", "similarity"} <= {*fit}
+
+    def lengths(texts: Any) -> list[float]:
+        return [float(len(" ".join(text))) for text in texts]
+
+    by = ["ladder:draws=2", "leave_one_out:n=4,q=2", "lime:n=4,samples=20,q=2", "similarity"]
+    found = explain(lengths, str(jsonl(rows)), by=by, **SMALL)
+    assert all(section.found is not None for section in found.sections)
+
+
+def test_it_says_beforehand_how_many_model_calls_it_makes(run: Any) -> None:
+    by = ["omega_curve", "entropy", "leave_one_out:n=10", "ladder:draws=2"]
+    found = explain("builtin", by=by, cache="off", **SMALL)
+    named = [word for each in by for word in ("--by", each)]
+    _, _, err = run("explain", "builtin", *named, "--limit", 60, "--q", 5)
+    assert err.splitlines()[0] == f"at most about {found.n_calls:,} model calls"
+    assert found.n_made <= found.n_calls < 2.5 * found.n_made
+    assert found.result.as_data()["n_calls"] == found.n_calls
+
+
+def test_shared_permutations_are_planned_once() -> None:
+    one = explain("builtin", by="omega_curve", **SMALL).n_calls
+    assert explain("builtin", by=["omega_curve", "entropy"], **SMALL).n_calls == one == 60 * 6
+
+
+def test_a_budget_ends_it_and_what_was_finished_stays(run: Any) -> None:
+    by = ["--by", "omega_curve", "--by", "ladder:draws=5"]
+    options = ["--limit", 60, "--q", 5, "--max-questions", 500, "--cache", "off"]
+    code, out, _ = run("explain", "builtin", *by, *options)
+    assert code == 0
+    assert "Ω_0.5 = " in out
+    assert "--max-questions: " in out
+    code, _, err = run("explain", "builtin", "--by", "ladder", *options, "--max-questions", 20)
+    assert code == 2
+    assert "further model calls are needed" in err.splitlines()[-1]
+
+
+@pytest.mark.usefixtures("added")
+def test_a_page_says_where_two_explanations_disagree() -> None:
+    @explanation(asks="Is order used?")
+    def one(subject: Subject) -> Explained:
+        """Say yes."""
+        return Explained("yes", claims={"order": True})
+
+    @explanation(asks="Is order used?")
+    def another(subject: Subject) -> Explained:
+        """Say no."""
+        return Explained("no", claims={"order": False})
+
+    found = explain("builtin", by=["one", "another"], **SMALL)
+    [line] = found.disagreements
+    assert "order is used according to one, and not according to another" in line
+    assert "these explanations disagree" in page(found.result)
+    assert not explain("builtin", by="one", **SMALL).disagreements

@@ -230,10 +230,10 @@ def test_a_model_that_reads_the_first_word_is_flipped_by_the_nearest_neighbour(
     assert found.scores["flipped by one word"].value == 1
     assert found.scores["unchanged backwards"].value == 0
     assert not found.notes
-    rows = [row for row in found.tables[0].rows if row["kind"] == "smallest that flips"]
+    rows = [row for row in found.tables[1].rows if row["kind"] == "smallest that flips"]
     assert {row["places passed"] for row in rows} == {2}
     assert all(row["is_proved"] and row["reordered"].startswith("hen ibis gnu fox") for row in rows)
-    kept = [row for row in found.tables[0].rows if row["kind"] == "largest that does not"]
+    kept = [row for row in found.tables[1].rows if row["kind"] == "largest that does not"]
     assert all(row["reordered"].startswith("ibis") for row in kept)
     assert found.figures[0].drawn.count(">flipped<") == 2
 
@@ -251,7 +251,7 @@ abstains.labels = (*LABELS, "invalid")  # type: ignore[attr-defined]
 def test_abstaining_is_another_prediction(jsonl: Write) -> None:
     found = explain(abstains, str(jsonl(pairs(12))), by="neighbours:shown=2")["neighbours"]
     assert found.scores["flipped by one word"].value == 1
-    rows = [row for row in found.tables[0].rows if row["kind"] == "smallest that flips"]
+    rows = [row for row in found.tables[1].rows if row["kind"] == "smallest that flips"]
     assert {(row["prediction after"], row["probability after"]) for row in rows} == {
         ("invalid", 0.7)
     }
@@ -264,7 +264,7 @@ def test_a_bag_of_words_is_never_flipped() -> None:
     assert found.notes[0].startswith(
         "for 14 of 15 predictions the budget of 60 model calls ended before every move of one word"
     )
-    rows = [row for row in found.tables[0].rows if row["kind"] == "smallest that flips"]
+    rows = [row for row in found.tables[1].rows if row["kind"] == "smallest that flips"]
     assert {row["model calls"] for row in rows if not row["is_thorough"]} == {60}
     assert sum(not row["is_thorough"] for row in rows) == 14
     assert ">flipped<" not in found.figures[0].drawn

@@ -92,15 +92,15 @@ def test_a_group_without_accepted_permutations_is_not_drawn(jsonl: Write) -> Non
 
 def test_length_has_the_words_of_the_perturbed_texts(jsonl: Write) -> None:
     rows = [row | {"id": f"{n}-{row['id']}"} for n in (6, 9) for row in pairs(15, n_words=n)]
-    both = explain("uniform", str(jsonl(rows)), by="length", q=5)["length"]
+    both = explain("uniform", str(jsonl(rows)), by="accepted_by_length", q=5)["accepted_by_length"]
     assert {(row["from"], row["to"]) for row in both.figures[0].rows} <= {
         (14, 19),
         (20, 20),
         (14, 20),
     }
-    second = explain("uniform", str(jsonl(rows)), by="length", q=5, with_="derange:side=b")[
-        "length"
-    ]
+    second = explain(
+        "uniform", str(jsonl(rows)), by="accepted_by_length", q=5, with_="derange:side=b"
+    )["accepted_by_length"]
     assert max(row["to"] for row in second.figures[0].rows) == 10
 
 

@@ -249,7 +249,7 @@ def test_the_words_of_an_abstention_are_those_that_cause_it(by: str) -> None:
     )
     name = by.partition(":")[0]
     found = explain(Abstains(bad=0.4), data, by=by)[name]
-    rows = [row for row in found.tables[0].rows if row["texts"] == "original"]
+    rows = [row for row in found.tables[1].rows if row["texts"] == "original"]
     assert {row["prediction"] for row in rows} == {"invalid"}
     assert {row["word"] for row in rows if row["score"] > 0.2} == {"bad"}
 

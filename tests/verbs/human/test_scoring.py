@@ -17,11 +17,11 @@ from conftest import NLI
 from disorder.cli import main
 from disorder.errors import DisorderError, NothingToMeasure
 from disorder.metrics import share
-from disorder.results.terminal_table import print_table
+from disorder.results.terminal import print_table
 from disorder.types import Score
 from disorder.verbs.human import HumanScores, score, score_grids, score_notes, summary_line
+from disorder.verbs.human.agreement import paired_difference, weighted_sum
 from disorder.verbs.human.answer_store import AnswerStore, HumanAnswer
-from disorder.verbs.human.score_intervals import paired_difference, weighted_sum
 from disorder.verbs.human.task_folder import (
     Annotator,
     HumanTask,

@@ -21,7 +21,7 @@ from conftest import pairs
 from disorder.errors import DisorderError
 from disorder.verbs.human import make
 from disorder.verbs.human.answer_store import AnswerStore
-from disorder.verbs.human.even_draw import draw_in_turn, even_shares, short_or_long
+from disorder.verbs.human.task_drawing import draw_in_turn, even_shares, short_or_long
 from disorder.verbs.human.task_folder import (
     ItemKey,
     order_for,
@@ -97,9 +97,9 @@ def test_people_see_what_the_model_saw(run: Path, tmp_path: Path) -> None:
 
 def test_a_text_that_is_not_what_the_run_recorded_is_an_error(run: Path, tmp_path: Path) -> None:
     shutil.copytree(run, tmp_path / "run")
-    about = json.loads((tmp_path / "run" / "run.json").read_text())
+    about = json.loads((tmp_path / "run" / "result.json").read_text())
     about["seed"] += 1
-    (tmp_path / "run" / "run.json").write_text(json.dumps(about))
+    (tmp_path / "run" / "result.json").write_text(json.dumps(about))
     with pytest.raises(DisorderError, match="another order than the run recorded"):
         make(str(tmp_path / "run"), tmp_path / "t", n=20)
     assert not (tmp_path / "t").exists()

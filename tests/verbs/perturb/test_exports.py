@@ -207,7 +207,7 @@ def test_the_command_says_what_to_run(run: Command, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--as", "helm"], "need jsonl or lm-eval or inspect"),
+        (["--as", "helm"], "need jsonl or training or lm-eval or inspect"),
         (["--shots", "2"], "texts alone have no prompt"),
         (["--as", "lm-eval", "--prompt", "nil"], "did you mean 'nli'"),
     ],

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import disorder
+from conftest import pairs
 from disorder.data import read_data
 from disorder.errors import DisorderError
 from disorder.types import DISORDER
@@ -139,3 +140,21 @@ def test_its_repr_says_what_is_made() -> None:
     texts = perturb(ROWS, with_=["sort", "derange"], q=3)
     assert isinstance(texts, PerturbedTexts)
     assert repr(texts) == "PerturbedTexts(sort, derange; q=3, seed=0)"
+
+
+def test_rows_to_train_on_have_the_label_to_learn(tmp_path: Path) -> None:
+    rows = pairs(6)
+    found = perturb(rows, with_=["reverse", "sort"])
+    out = found.save(tmp_path / "train.jsonl", as_="training")
+    written = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [row["label"] for row in written[:6]] == [row["label"] for row in rows]
+    assert {row["label"] for row in written[6:]} == {"invalid"}
+    assert len(written) == 18
+    assert len({row["id"] for row in written}) == 18
+    gold = {row["id"]: row["label"] for row in rows}
+    assert all(row["gold"] == gold[row["id"].split("#")[0]] for row in written)
+    assert written[6]["text_b"] == next(iter(found))["text_b"]
+    assert read_data(out).task.labels[-1] == "invalid" or "invalid" in read_data(out).task.labels
+    taken = [{**row, "label": "invalid"} for row in rows]
+    with pytest.raises(DisorderError, match="a label 'invalid' of its own"):
+        list(perturb(taken, with_="reverse").training_rows())

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ import disorder
 from conftest import Command, outcomes
 from disorder.errors import DisorderError
 from disorder.verbs.plan import cheapest_q, variances
+from fake_server import FakeServer
 
 
 def test_variances_between_and_within_examples_are_told_apart() -> None:
@@ -64,3 +67,73 @@ def test_the_command_prints_the_plan(run: Command) -> None:
 def test_a_bad_setting_is_one_line(settings: dict[str, float], message: str) -> None:
     with pytest.raises(DisorderError, match=message):
         disorder.plan("uniform", "builtin", **settings)  # type: ignore[arg-type]
+
+
+def up_and_down(n: int) -> list[dict[str, str]]:
+    """Two words whose order is the label, one word that is, and a tenth of wrong labels."""
+    rng = np.random.default_rng(1)
+    rows = []
+    for i in range(n):
+        words = [f"w{j}" for j in rng.choice(60, 7, replace=False)]
+        at = int(rng.integers(1, 6))
+        words[at:at] = ("up", "down") if i % 2 else ("down", "up")
+        words.insert(int(rng.integers(len(words))), "good" if i % 2 else "bad")
+        label = ("neg", "pos")[(i + (rng.random() < 0.1)) % 2]
+        rows.append({"id": str(i), "text_a": " ".join(words), "label": label})
+    return rows
+
+
+def bag(texts: list[str]) -> list[str]:
+    return ["pos" if "good" in text.split() else "neg" for text in texts]
+
+
+def reader(texts: list[str]) -> list[str]:
+    return ["pos" if text.index("up") < text.index("down") else "neg" for text in texts]
+
+
+def mixed(texts: list[str]) -> list[str]:
+    both = zip(texts, bag(texts), reader(texts), strict=True)
+    return [by_order if sum(map(ord, text)) % 2 else by_word for text, by_word, by_order in both]
+
+
+@pytest.mark.parametrize("model", [bag, reader, mixed])
+def test_the_width_that_was_asked_for_is_met(model: Callable[[list[str]], list[str]]) -> None:
+    """Issue 26, point 8: it came out at 0.55 to 0.89 of what was asked."""
+    rows = up_and_down(1500)
+    met = []
+    for seed in range(20):
+        plan = disorder.plan(model, rows, width=0.2, seed=seed, cache="off")
+        options = {"q": plan.permutations, "limit": plan.examples, "seed": seed + 1000}
+        run = disorder.audit(
+            model, rows, with_="derange", score="skill_kept", short="use", cache="off", **options
+        )
+        record = run["derange", "skill_kept"]
+        met.append((record.high - record.low) / plan.width)
+    assert 0.8 <= np.median(met) <= 1.2
+
+
+def test_it_says_what_the_pilot_took_and_leaves_out_what_is_cached(tmp_path: Path) -> None:
+    asked = {"score": "agreement", "width": 0.3, "q": 4, "pilot_examples": 20, "price_in": 1.0}
+    with FakeServer() as server:
+        settings = {"base_url": server.url, "cache": str(tmp_path / "cache"), "price_out": 2.0}
+        first = disorder.plan("openai:fake", "builtin", **asked, **settings)
+        n_asked = len(server.questions)
+        assert first.pilot_questions == pytest.approx(n_asked, abs=2)  # a probe or two
+        assert first.pilot_cost is not None
+        assert first.pilot_tokens_in is not None
+        assert f"which took {first.pilot_questions:,} model calls" in repr(first)
+        assert first.questions == first.examples * 5
+        assert first.cached >= 20 * 5  # the pilot's own texts come again in the audit
+        disorder.audit(
+            "openai:fake",
+            "builtin",
+            with_="derange",
+            q=first.permutations,
+            limit=first.examples,
+            short="use",
+            **settings,
+        )
+        made = len(server.questions) - n_asked
+        assert made == pytest.approx(first.questions - first.cached, abs=5)
+        again = disorder.plan("openai:fake", "builtin", **asked, **settings)
+        assert (again.cached, again.pilot_questions, again.cost) == (again.questions, 0, None)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from disorder.data.minhash import N_BANDS
+from disorder.data.word_hashes import N_BANDS
 from disorder.errors import NothingToMeasure
 from disorder.types import Dataset, Example, Task
-from disorder.verbs.sanity import CheckInput, CheckResult, VerdictRule, near_duplicates
+from disorder.verbs.sanity import CheckInput, CheckResult, VerdictRule
 from disorder.verbs.sanity.checks.duplicates import duplicates as duplicates_check
-from disorder.verbs.sanity.checks.duplicates import matches
+from disorder.verbs.sanity.checks.duplicates import matches, row_similarity
 from disorder.verbs.sanity.checks.words import joint_interval
 from disorder.verbs.sanity.checks.words import words as words_check
-from disorder.verbs.sanity.near_duplicates import row_similarity
 
 TASK = Task("toy", ("no", "yes"), "b")
 NAMES = [f"{a}{b}{c}" for a in "bdfglmnprst" for b in "aeiou" for c in "bdklmnrt"]
@@ -278,7 +278,7 @@ def test_the_same_words_in_another_order_with_another_label_are_a_contrast() -> 
 def test_the_cost_of_near_rows_grows_with_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
     monkeypatch.setattr(
-        near_duplicates,
+        sys.modules["disorder.verbs.sanity.checks.duplicates"],
         "row_similarity",
         lambda one, other: calls.append(1) or row_similarity(one, other),
     )

@@ -12,11 +12,11 @@ from made_data import ZOO, some
 import disorder
 from disorder.data import families as families_module
 from disorder.data.families import families_of, find_families, similar_sets
-from disorder.data.minhash import N_BANDS
+from disorder.data.word_hashes import N_BANDS
 from disorder.errors import DisorderError
 from disorder.requests.settings import Settings
 from disorder.types import Example
-from disorder.verbs.sanity.splits import RowLimits, read_rows
+from disorder.verbs.sanity.rows import RowLimits, read_rows
 
 
 def examples(n: int, n_words: int = 12, seed: int = 0) -> list[Example]:

@@ -16,8 +16,7 @@ from disorder.errors import DisorderError, NothingToMeasure, UnknownName
 from disorder.registry import CheckPart, check, parts, unregister
 from disorder.types import Dataset, Example, Task
 from disorder.verbs.sanity import CheckInput, CheckResult, Sanity, Verdict, VerdictRule
-from disorder.verbs.sanity.checking import run_check
-from disorder.verbs.sanity.request import SanityRequest
+from disorder.verbs.sanity.checking import SanityRequest, run_check
 
 ROWS = [
     {
@@ -43,7 +42,10 @@ def test_the_signature_names_every_option() -> None:
 
 def test_built_in_checks_come_from_the_registry_in_the_order_of_the_page() -> None:
     names = [entry.name for entry in SanityRequest("builtin").parts if entry.is_built_in]
-    assert " ".join(names) == "labels order texts swap classes baselines overlap words duplicates"
+    assert " ".join(names) == (
+        "labels order usable_information bag_identical texts swap classes baselines overlap words "
+        "duplicates"
+    )
 
 
 def test_a_misspelt_keyword_or_check_says_what_was_meant() -> None:
@@ -136,7 +138,7 @@ def test_records_are_the_scores_of_the_results_file() -> None:
 def shout() -> Iterator[CheckPart]:
     """A check as a plugin would declare it."""
 
-    @check(asks="Does the data shout?", trains=False, position=15)
+    @check(asks="Does the data shout?", trains=False, position=11)
     def shout(given: CheckInput) -> CheckResult:
         """Count rows in capitals."""
         n = sum(example.text_a.isupper() for example in given.examples)

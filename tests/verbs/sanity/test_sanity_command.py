@@ -12,7 +12,7 @@ import pytest
 
 from disorder.types import Score
 from disorder.verbs.sanity import CheckResult, Sanity, Verdict, checking
-from disorder.verbs.sanity.dataset_card import card
+from disorder.verbs.sanity.report import card
 from disorder.verbs.sanity.result import section_of
 
 pytest.importorskip("sklearn", reason="needs scikit-learn")

@@ -12,7 +12,7 @@ from disorder.errors import BadData, UnknownName
 from disorder.registry import CheckPart, parts
 from disorder.requests.settings import Settings
 from disorder.verbs.sanity.features import order, words
-from disorder.verbs.sanity.splits import DatasetRows, RowLimits, read_rows
+from disorder.verbs.sanity.rows import DatasetRows, RowLimits, read_rows
 
 pytest.importorskip("sklearn", reason="needs scikit-learn")
 

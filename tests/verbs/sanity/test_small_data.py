@@ -12,10 +12,10 @@ import disorder
 from disorder.requests.settings import Settings
 from disorder.types import Dataset, Example, Task
 from disorder.verbs.sanity.checks.order import order_verdict, shuffle_spec
-from disorder.verbs.sanity.equivalence import VerdictRule
 from disorder.verbs.sanity.linear import default_model
-from disorder.verbs.sanity.splits import DatasetRows, RowLimits, read_rows
+from disorder.verbs.sanity.rows import DatasetRows, RowLimits, read_rows
 from disorder.verbs.sanity.trials import Trials
+from disorder.verbs.sanity.verdicts import VerdictRule
 
 pytest.importorskip("sklearn", reason="needs scikit-learn")
 

@@ -11,7 +11,14 @@ from disorder.errors import BadSetting, NothingToMeasure
 from disorder.results.writing import in_points
 from disorder.types import Score
 from disorder.verbs.sanity.checks.overlap import accuracy_gap
-from disorder.verbs.sanity.equivalence import (
+from disorder.verbs.sanity.scoring import (
+    balanced_accuracy,
+    balanced_difference,
+    clustered_share,
+    correlation,
+    correlation_difference,
+)
+from disorder.verbs.sanity.verdicts import (
     NEEDED,
     NOT_NEEDED,
     TOO_LITTLE,
@@ -19,13 +26,6 @@ from disorder.verbs.sanity.equivalence import (
     VerdictRule,
     joint_bounds,
     reason,
-)
-from disorder.verbs.sanity.scoring import (
-    balanced_accuracy,
-    balanced_difference,
-    clustered_share,
-    correlation,
-    correlation_difference,
 )
 
 GOOD = Score(0.8, 0.78, 0.82, 1000)

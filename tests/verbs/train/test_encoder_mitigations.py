@@ -56,7 +56,7 @@ def test_an_encoder_is_trained_further_and_keeps_its_calibration(
         rows(),
         dev=rows(12),
         model=model,
-        on=["reverse"],
+        with_=["reverse"],
         out=tmp_path / "m",
         settings={"batch_size": 8},
     )

@@ -28,7 +28,7 @@ from disorder.verbs.train import (
 )
 from disorder.verbs.train.before_after import abstained, audit_training
 from disorder.verbs.train.calibrating import fit_temperature, fit_threshold
-from disorder.verbs.train.perturbed_copies import perturbed_copies, salad_specs
+from disorder.verbs.train.inputs import perturbed_copies, salad_specs
 
 torch = pytest.importorskip("torch", reason="needs torch")
 pytest.importorskip("safetensors", reason="needs safetensors")
@@ -51,10 +51,10 @@ def plain(reviews: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Trained
 
 
 def mitigated(
-    recipe: str, data: Any, out: Path, *, model: str = "convnet", on: Any = (), **settings: Any
+    recipe: str, data: Any, out: Path, *, model: str = "convnet", with_: Any = (), **settings: Any
 ) -> TrainedModel:
     given = settings if ":" in model else SMALL | settings
-    return train(recipe, data, model=model, out=out, on=on, settings=given)
+    return train(recipe, data, model=model, out=out, with_=with_, settings=given)
 
 
 def on_perturbed(trained: TrainedModel) -> dict[str, Any]:
@@ -66,7 +66,7 @@ def on_perturbed(trained: TrainedModel) -> dict[str, Any]:
 def test_maximum_entropy_raises_entropy_without_collapse_and_the_published_sign_lowers_it(
     reviews: Dataset, tmp_path: Path
 ) -> None:
-    plain = mitigated("threshold", reviews, tmp_path / "plain", on=["derange"])
+    plain = mitigated("threshold", reviews, tmp_path / "plain", with_=["derange"])
     done = mitigated("max_entropy", reviews, tmp_path / "paper")
     released = mitigated("max_entropy", reviews, tmp_path / "released", fidelity="released")
     none = on_perturbed(plain)
@@ -87,17 +87,17 @@ def test_entropic_continues_from_a_fine_tuned_model(
         reviews,
         model=plain.spec,
         out=tmp_path / "t",
-        on=["shuffle"],
+        with_=["shuffle"],
         settings={"learn": "false"},
     )
     after = mitigated(
-        "entropic", reviews, tmp_path / "e", model=plain.spec, on=["shuffle"], lr=0.005
+        "entropic", reviews, tmp_path / "e", model=plain.spec, with_=["shuffle"], lr=0.005
     )
     assert {record["phase"] for record in after.record["curve"]} == {"mitigation"}
     assert before.record["curve"] == [], "learn=false trains nothing"
     assert on_perturbed(after)["entropy"] > on_perturbed(before)["entropy"]
     assert after.score.value > 0.8, "original texts are still predicted"
-    fresh = mitigated("entropic", reviews, tmp_path / "f", on=["shuffle"], epochs=1)
+    fresh = mitigated("entropic", reviews, tmp_path / "f", with_=["shuffle"], epochs=1)
     assert [record["phase"] for record in fresh.record["curve"]] == [
         "task",
         "mitigation",
@@ -151,18 +151,18 @@ def test_a_threshold_is_the_highest_that_abstains_on_no_more_original_texts_than
 def test_a_threshold_of_a_model_that_tells_perturbed_texts_apart_catches_them(
     reviews: Dataset, tmp_path: Path
 ) -> None:
-    done = mitigated("entropic", reviews, tmp_path / "m", on=["reverse"], may_abstain=0.1)
+    done = mitigated("entropic", reviews, tmp_path / "m", with_=["reverse"], may_abstain=0.1)
     abstained = done.record["after"]["abstained"]
     assert abstained["original"]["value"] <= 0.1
     assert abstained["perturbed"]["low"] > abstained["original"]["value"]
     strict = mitigated(
-        "threshold", reviews, tmp_path / "n", on=["reverse"], may_abstain=0, epochs=1
+        "threshold", reviews, tmp_path / "n", with_=["reverse"], may_abstain=0, epochs=1
     )
     assert strict.record["after"]["abstained"]["original"]["value"] == 0.0
 
 
 def test_an_invalid_class_catches_planted_nonsense(reviews: Dataset, tmp_path: Path) -> None:
-    done = mitigated("invalid_class", reviews, tmp_path / "m", on=["reverse"])
+    done = mitigated("invalid_class", reviews, tmp_path / "m", with_=["reverse"])
     assert load(done.spec, task=SENTIMENT).abstains
     assert json.loads((done.folder / "config.json").read_text())["labels"] == [
         "negative",
@@ -180,7 +180,7 @@ def test_an_invalid_class_catches_planted_nonsense(reviews: Dataset, tmp_path: P
         {"text_a": f"text {i} of many", "label": ("invalid", "valid")[i % 2]} for i in range(20)
     ]
     with pytest.raises(BadData, match="a label 'invalid'"):
-        mitigated("invalid_class", rows, tmp_path / "n", on=["reverse"])
+        mitigated("invalid_class", rows, tmp_path / "n", with_=["reverse"])
 
 
 def test_a_pre_task_replaces_the_head_and_nothing_else(tmp_path: Path) -> None:
@@ -287,13 +287,13 @@ def test_training_on_the_words_that_matter_needs_a_model(
 ) -> None:
     some = replace(reviews, examples=reviews.examples[:60])
     with pytest.raises(DisorderError, match="asks='FORM:FOLDER'"):
-        train("plain", some, model="bow", on=["drop_least"], out=tmp_path / "n")
+        train("plain", some, model="bow", with_=["drop_least"], out=tmp_path / "n")
     assert not (tmp_path / "n").exists(), "nothing is left in the way of the next try"
     done = train(
         "plain",
         some,
         model="bow",
-        on=["drop_least", "replace_least"],
+        with_=["drop_least", "replace_least"],
         asks=plain.spec,
         out=tmp_path / "m",
         settings={"epochs": 1},
@@ -323,7 +323,7 @@ def test_a_bad_setting_fails_before_data_is_read(
     def no_reading(*given: Any) -> None:
         raise AssertionError("data was read")
 
-    monkeypatch.setattr("disorder.verbs.train.training_data.selected_data", no_reading)
+    monkeypatch.setattr("disorder.verbs.train.request.selected_data", no_reading)
     with pytest.raises(error):
         train(recipe, "builtin", model="bow", out=tmp_path / "m", settings=settings)
 
@@ -344,7 +344,7 @@ def test_before_and_after_training_end_in_one_sentence(
     data = tmp_path / "reviews.jsonl"
     data.write_text("".join(json.dumps(row) + "\n" for row in rows))
     trained = mitigated(
-        "invalid_class", reviews, tmp_path / "i", model=plain.spec, on=["derange"], epochs=12
+        "invalid_class", reviews, tmp_path / "i", model=plain.spec, with_=["derange"], epochs=12
     )
     found = audit_training(trained, str(data))
     assert found.before is not None

@@ -392,7 +392,7 @@ def test_training_on_perturbed_questions_but_not_on_perturbed_passages(
         "plain",
         questions(40),
         model=encoder,
-        on=["reverse:side=a"],
+        with_=["reverse:side=a"],
         out=tmp_path / "m",
         settings=settings,
     )
@@ -402,7 +402,7 @@ def test_training_on_perturbed_questions_but_not_on_perturbed_passages(
             "plain",
             questions(40),
             model=encoder,
-            on=["reverse:side=b"],
+            with_=["reverse:side=b"],
             out=tmp_path / "n",
             settings=settings,
         )

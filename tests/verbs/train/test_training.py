@@ -21,9 +21,9 @@ from disorder.models import load
 from disorder.registry import NetworkPart, parts
 from disorder.types import Outcomes, Task
 from disorder.verbs.train import Job, Phase, TrainedModel, learned_nothing, train
-from disorder.verbs.train.batches import epoch_batches, share_batches
-from disorder.verbs.train.optimizer import rate_at
-from disorder.verbs.train.training_data import held_out
+from disorder.verbs.train.loop import rate_at
+from disorder.verbs.train.network_rows import epoch_batches, share_batches
+from disorder.verbs.train.request import held_out
 
 torch = pytest.importorskip("torch", reason="needs torch")
 pytest.importorskip("safetensors", reason="needs safetensors")
@@ -146,8 +146,8 @@ def test_numbers_can_be_learned(tmp_path: Path) -> None:
         ({"settings": {"vectors": "none.txt"}}, BadData, "no such file"),
         ({"settings": {"words": "nobody"}}, UnknownName, "nobody"),
         ({"settings": {"hidden": "8"}, "model": "bow"}, UnknownName, "hidden"),
-        ({"on": ["derang"]}, UnknownName, "did you mean 'derange'"),
-        ({"on": ["shuffle_ngrams:n=0"]}, BadSetting, "n=0"),
+        ({"with_": ["derang"]}, UnknownName, "did you mean 'derange'"),
+        ({"with_": ["shuffle_ngrams:n=0"]}, BadSetting, "n=0"),
         ({"model": "bilsm"}, UnknownName, "did you mean 'bilstm'"),
         ({"model": "bilstm:/nowhere"}, BadModel, "no such folder"),
         ({"model": "hf:./nowhere"}, BadModel, "no such folder"),
@@ -165,7 +165,7 @@ def test_a_mistake_fails_before_any_data_is_read(
     def no_reading(*given: Any) -> None:
         raise AssertionError("data was read")
 
-    monkeypatch.setattr("disorder.verbs.train.training_data.selected_data", no_reading)
+    monkeypatch.setattr("disorder.verbs.train.request.selected_data", no_reading)
     recipe = asked.pop("recipe", "plain")
     with pytest.raises(error, match=says):
         train(recipe, "builtin", out=tmp_path / "m", **asked)
@@ -189,7 +189,7 @@ def test_training_on_perturbed_texts(tmp_path: Path) -> None:
         order_rows(),
         dev=order_rows(),
         model="bilstm",
-        on=["reverse"],
+        with_=["reverse"],
         out=tmp_path / "m",
         settings={**SMALL, "epochs": 1},
     )
@@ -349,7 +349,7 @@ def test_a_model_with_one_more_label_is_not_taken_for_fine_tuned(tmp_path: Path)
         "invalid_class",
         order_rows(),
         model="convnet",
-        on=["reverse:side=b"],
+        with_=["reverse:side=b"],
         out=tmp_path / "m",
         settings=settings,
     )
@@ -370,7 +370,9 @@ def test_perturbed_copies_make_no_word_less_rare(tmp_path: Path) -> None:
     rows = [{**row, "text_b": f"{row['text_b']} once{i}"} for i, row in enumerate(order_rows())]
     known, settings = [], {**SMALL, "min_count": 2, "epochs": 1}
     for recipe, on in (("plain", ()), ("invalid_class", ["reverse:side=b"]), ("order_pretask", ())):
-        done = train(recipe, rows, model="convnet", on=on, out=tmp_path / recipe, settings=settings)
+        done = train(
+            recipe, rows, model="convnet", with_=on, out=tmp_path / recipe, settings=settings
+        )
         known.append(json.loads((done.folder / "vocabulary.json").read_text()))
     assert known[0] == known[1] == known[2]
     assert not any(word.startswith("once") for word in known[0])
@@ -379,7 +381,7 @@ def test_perturbed_copies_make_no_word_less_rare(tmp_path: Path) -> None:
         "plain",
         rows,
         model="convnet",
-        on="drop_text:side=a",
+        with_="drop_text:side=a",
         out=tmp_path / "b",
         settings=settings,
     )
@@ -450,7 +452,7 @@ def test_a_path_and_a_single_transformation_are_recorded_as_text(
     path = jsonl(order_rows())
     settings = {"epochs": 1}
     done = train(
-        "plain", path, dev=path, on="reverse", model="bow", out=tmp_path / "m", settings=settings
+        "plain", path, dev=path, with_="reverse", model="bow", out=tmp_path / "m", settings=settings
     )
     request = done.record["request"]
     assert (request["data"], request["dev"], request["on"]) == (str(path), str(path), ["reverse"])
@@ -470,3 +472,9 @@ def test_the_dev_score_is_measured_with_the_task_of_the_data(
     chinese = replace(data, task=replace(data.task, language="zh"))
     train("plain", chinese, model="bow", out=tmp_path / "m", settings={"epochs": 1})
     assert measured[0].task == chinese.task
+
+
+def test_the_keyword_of_before_is_taken(tmp_path: Path) -> None:
+    before: dict[str, Any] = {"on": ["reverse"], "model": "bow", "settings": {"epochs": 1}}
+    done = train("plain", order_rows(), out=tmp_path / "m", **before)
+    assert done.record["on"] == ["reverse"]

@@ -10,7 +10,7 @@ from disorder.types import Floats, Outcomes
 from disorder.verbs.explain import Explained, Subject, said
 
 
-@explanation(asks="How many labels does one example get?", usual=False)
+@explanation(asks="How many labels does one example get?")
 def changed_mind(subject: Subject) -> Explained:
     """Count the labels that the perturbed texts of an example get."""
     perturbed = subject.perturbed()

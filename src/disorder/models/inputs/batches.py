@@ -5,6 +5,7 @@ that does not fit. Only inputs of equal length go together, so that nothing is p
 from __future__ import annotations
 
 import os
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +14,11 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadModel
-from disorder.types import Floats, Ints
+from disorder.models.inputs.token_blocks import EncodedInputs
+from disorder.models.inputs.tokens import WordTokens
+from disorder.models.inputs.variants import all_texts
+from disorder.models.outputs import softmax
+from disorder.types import Floats, Ints, Texts, TokenUnit, Variants
 
 # tokens in a batch on a CPU: from 512 to 8,192 no difference above noise was measured
 CPU_BUDGET = 2048
@@ -170,3 +175,71 @@ class FittingBatches:
             for part in (slice(n // 2), slice(n // 2, n))
         ]
         return np.concatenate([self.fitting(run, half) for half in halves])
+
+
+class TokenModel:
+    """A network over token numbers: texts and variants become inputs, and inputs of equal length
+    batches.
+    """
+
+    labels: tuple[str, ...]
+    tokens: WordTokens | None  # None where every text is tokenised as a whole
+    input_seconds: float
+
+    def __call__(self, texts: Sequence[Texts], /) -> Floats:
+        """Probabilities, one row per text (one number per text for a regression model)."""
+        began = time.perf_counter()
+        encoded = self.encode(texts)
+        self.input_seconds += time.perf_counter() - began
+        return self._predicted(encoded)
+
+    def predict_variants(self, variants: Sequence[Variants], /) -> Floats:
+        """Probabilities, one row per variant, from word positions."""
+        if self.tokens is None:
+            return self(all_texts(variants))
+        began = time.perf_counter()
+        encoded = self.tokens.encode_variants(variants)
+        self.input_seconds += time.perf_counter() - began
+        return self._predicted(encoded)
+
+    def token_units(self, texts: Texts, /) -> list[list[TokenUnit]]:
+        """The tokens of each text, as units that can be moved."""
+        if self.tokens is None:
+            raise BadModel("unit=token needs a fast tokenizer; this model has none: unit=word")
+        return [self.tokens.units(text) for text in texts if text is not None]
+
+    def _predicted(self, encoded: EncodedInputs) -> Floats:
+        logits = self.outputs_of(encoded, max(1, len(self.labels)))
+        return softmax(logits) if self.labels else logits
+
+    def outputs_of(self, encoded: EncodedInputs, width: int) -> Floats:
+        """What the network gives for each input, a row of `width` numbers."""
+        began = time.perf_counter()
+        batches = self.batches(encoded.lengths.tolist())
+        feeds = [self.feed_of(*encoded.batch(members)) for members in batches]
+        self.input_seconds += time.perf_counter() - began
+        found = np.empty((len(encoded), width))
+        for members, outputs in zip(batches, self.each(self.forward, feeds), strict=True):
+            found[members] = outputs
+        return found
+
+    def encode(self, texts: Sequence[Texts]) -> EncodedInputs:
+        """Token numbers of texts, as the tokenizer gives them."""
+        assert self.tokens is not None
+        return EncodedInputs.of_lists(self.tokens.encode(texts))
+
+    def batches(self, lengths: Sequence[int]) -> list[Ints]:
+        """Numbers of inputs that go through the network together."""
+        raise NotImplementedError
+
+    def feed_of(self, ids: Ints, type_ids: Ints) -> Feed:
+        """The arrays of one batch, as the network takes them."""
+        raise NotImplementedError
+
+    def each(self, run: Run, feeds: Sequence[Feed]) -> Iterator[Floats]:
+        """What `run` makes of every batch, side by side on a CPU."""
+        raise NotImplementedError
+
+    def forward(self, feed: Feed) -> Floats:
+        """The network's outputs for one batch."""
+        raise NotImplementedError

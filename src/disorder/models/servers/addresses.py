@@ -53,7 +53,7 @@ class Key:
         return text.replace(self._value, "[key]") if self._value else text
 
 
-def split_address(address: str, base_url: str | None) -> tuple[str, str]:
+def split_address(address: str, base_url: str | None, kind: str = "openai") -> tuple[str, str]:
     """The model's name and the server's URL, from `MODEL@URL`, --base-url or OPENAI_BASE_URL.
 
     >>> split_address("smollm2@http://127.0.0.1:8080/v1/", None)
@@ -63,14 +63,14 @@ def split_address(address: str, base_url: str | None) -> tuple[str, str]:
     url = f"http{url}" if at else ""
     if url and base_url and url.rstrip("/") != base_url.rstrip("/"):
         raise BadModel(
-            f"openai:{address}: {option('base_url', base_url)} names another server; give one"
+            f"{kind}:{address}: {option('base_url', base_url)} names another server; give one"
         )
     found = url or base_url or os.environ.get(URL_VARIABLE, "")
     if not name:
-        raise BadModel(f"openai: names no model; write openai:MODEL {option('base_url', 'URL')}")
+        raise BadModel(f"{kind}: names no model; write {kind}:MODEL {option('base_url', 'URL')}")
     if not found:
         raise BadModel(
-            f"openai:{name} needs the address of a server, for instance "
+            f"{kind}:{name} needs the address of a server, for instance "
             f"{option('base_url', 'http://127.0.0.1:8080/v1')} (or {URL_VARIABLE}); no host "
             "is called unless you name it"
         )

@@ -45,17 +45,17 @@ def designs(
 ) -> None:
     """Perturb the training data, the test data, or both (NLI Data Sanity Check).
 
-    Trains one model on original texts and one per --on; Δ is against the first on original texts,
+    Trains one model on original texts and one per --with; Δ is against the first on original texts,
     with a paired interval. The same command with the same --out resumes what was stopped. Leaves
     designs.json and designs.md.
     """
     from disorder.cli.progress import EpochBar
     from disorder.papers.training import designs as compare_designs
-    from disorder.results.terminal_table import print_table
+    from disorder.results.terminal import print_table
 
     folder = comparison_folder(DesignsOptions, options, data, output["out"])
     with resumable(folder, "seed-0"), EpochBar() as bar:
-        found = compare_designs(data, test, output["on"], out=folder, progress=bar, **options)
+        found = compare_designs(data, test, output["with_"], out=folder, progress=bar, **options)
     note = f"{seeds_text(len(found[0].accuracy_by_seed))}. {MEANING}"
     _write(folder, found, note)
     if output["as_json"]:

@@ -16,6 +16,8 @@ from disorder.cli.tables import markdown, print_line, seeds_text, signed
 from disorder.papers.commands.designs import ComparisonData, ComparisonTest, comparison_folder
 from disorder.papers.requests import ComparisonOutput, MitigationsOptions
 from disorder.registry import verb
+from disorder.requests.option import declared_in
+from disorder.specs import listed
 
 if TYPE_CHECKING:
     from disorder.papers.training import Finding
@@ -70,9 +72,9 @@ def mitigations(
     mitigations.md.
     """
     from disorder.cli.progress import EpochBar
-    from disorder.papers.training import gain_lines
+    from disorder.papers.training import chosen_lines, gain_lines
     from disorder.papers.training import mitigations as compare_mitigations
-    from disorder.results.terminal_table import print_table
+    from disorder.results.terminal import print_table
 
     folder = comparison_folder(MitigationsOptions, options, data, output["out"])
     with resumable(folder, "seed-0"), EpochBar() as bar:
@@ -86,7 +88,8 @@ def mitigations(
     for grid in grids:
         print_table(console, grid)
     console.print()
-    for line in gain_lines(found):
+    recipes = options.get("recipe", declared_in(MitigationsOptions)["recipe"].default)
+    for line in (*gain_lines(found), *chosen_lines(folder, listed(recipes))):
         print_line(console, line)
     console.print()
     console.print(MEANING, style="dim", highlight=False, markup=False)
@@ -181,6 +184,7 @@ def _write(folder: Path, found: list[Finding], grids: list[Grid]) -> None:
     ]
     if cells:
         from disorder.results.charts import heat_map
+        from disorder.results.drawing import svg
 
-        picture = heat_map(cells, "trained on", "tested on", "abstained")
+        picture = svg(heat_map(cells, "trained on", "tested on", "abstained"))
         write("--out", folder / "transfer.svg", picture)

@@ -134,7 +134,7 @@ def show(found: Study, console: Console, folder: Path | None) -> None:
     from rich.text import Text
 
     from disorder.papers.study.table_lines import printed_grid, why_not
-    from disorder.results.terminal_table import print_table
+    from disorder.results.terminal import print_table
 
     console.print(Text(f"\n{found.item}: {found.title}", style="dim"), soft_wrap=True)
     console.print(Text(found.verdict, style="bold"), soft_wrap=True)

@@ -22,9 +22,9 @@ from disorder.papers.study.table_lines import (
 from disorder.requests.option import changed, command_line
 from disorder.results.grid import as_markdown as markdown_lines
 from disorder.results.markup import markdown_text
-from disorder.results.render import page
+from disorder.results.render import as_json, page
 from disorder.results.result import Figure, Result, Row, Section, as_csv
-from disorder.results.saving import RECORD, as_json, record_of
+from disorder.results.saving import RECORD, record_of
 from disorder.store.storage import make_folder, write_atomically
 from disorder.visible_text import visible
 

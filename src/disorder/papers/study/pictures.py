@@ -11,7 +11,7 @@ from disorder.papers.study.result import Study, StudyCell, StudyPicture
 from disorder.papers.study.table_lines import columns_of, constants, title
 from disorder.results.charts import BLUE, ORANGE
 from disorder.results.drawing import GREY, svg
-from disorder.results.page import visible
+from disorder.visible_text import visible
 
 WHOSE = ("ours", "published, same model and data", "published, another model")
 MOST = 120  # points of a picture; with more of them nothing can be read

@@ -147,7 +147,7 @@ def run_mitigations(
         progress=with_prefix(bench.progress, f"{short_name(model)} {short_name(test)}"),
         fidelity=bench.fidelity,
         recipe=recipes,
-        on=on,
+        with_=on,
         transfer=transfer,
         seed=bench.settings.seed,
         seeds=bench.settings.seeds,

@@ -54,7 +54,7 @@ PLAIN: DesignKey = ("plain", ORIGINAL, ORIGINAL)
 def designs(
     data: Any,
     test: Any,
-    on: str | Sequence[str],
+    with_: str | Sequence[str],
     *,
     out: str | Path,
     progress: Progress | None = None,
@@ -68,16 +68,16 @@ def designs(
 
     data: training data: a spec (`mnli:train`), a file, or rows.
     test: test data, never trained on.
-    on: transformations to perturb texts by.
+    with_: transformations to perturb texts by.
     out: folder of the models, of designs.json and of what was asked for (request.json); models
         that are there already are reused.
     progress: called with (stage, done, total, note) after every step.
     """
     asked = DesignsFields.of(options)
-    specs = list(dict.fromkeys(parse(spec).tried().spec for spec in listed(on)))
+    specs = list(dict.fromkeys(parse(spec).tried().spec for spec in listed(with_)))
     if not specs:
         raise DisorderError(
-            f"designs needs a transformation to perturb texts by: {option('on', 'reverse')}"
+            f"designs needs a transformation to perturb texts by: {option('with_', 'reverse')}"
         )
     drawn = range(asked.seed, asked.seed + asked.seeds)
     request = comparison_request(data, options)
@@ -187,7 +187,7 @@ def perturbed_test(
     perturbed = perturbed_copies(test.examples, test.task, [spec], seed=seed, context=context)
     if not perturbed.texts:
         reasons = ", ".join(perturbed.skips[spec])
-        raise BadData(f"{option('on', spec)}: no test example can be perturbed ({reasons})")
+        raise BadData(f"{option('with_', spec)}: no test example can be perturbed ({reasons})")
     return np.array(perturbed.examples, dtype=np.int64), perturbed.texts
 
 
@@ -202,7 +202,7 @@ def design_of(key: DesignKey, is_right: Floats, plain: Floats) -> Design:
     """The numbers of one design, from which test examples were right (seeds × examples)."""
     applies = ~np.isnan(is_right).any(axis=0)
     if not applies.any():
-        raise BadData(f"{option('on', key[2])}: it applies to no test example with every seed")
+        raise BadData(f"{option('with_', key[2])}: it applies to no test example with every seed")
     skipped = int((~applies).sum())
     is_right = is_right[:, applies]
     plain = plain[:, applies]

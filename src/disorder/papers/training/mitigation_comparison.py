@@ -12,9 +12,9 @@ So it is compared with a control, a plain model that has at least as many update
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from math import ceil
 from pathlib import Path
 from typing import Any, Unpack
@@ -38,13 +38,16 @@ from disorder.papers.training.mitigation_scores import (
     model_judge,
     rare_orders,
 )
-from disorder.papers.training.setting_grid import best_of, grid_of, held_out_score
+from disorder.papers.training.setting_grid import (
+    best_of,
+    chosen_text,
+    grid_of,
+    held_out_score,
+)
 from disorder.registry import RecipePart, part
 from disorder.requests.keywords import takes_options
 from disorder.results.progress import Steps, shown_progress
-from disorder.safe_io import read_json
 from disorder.specs import format_part, parse_part
-from disorder.store.storage import write_atomically
 from disorder.store.store import Store
 from disorder.transformations import parse
 from disorder.types import ORIGINAL, Dataset, Fidelity, Ints, Progress, Texts
@@ -107,6 +110,10 @@ class Mitigation:
     def needs_perturbed(self) -> bool:
         """Whether it trains on perturbed copies."""
         return self.recipe.perturbs
+
+    def place(self, folder: Path) -> Path:
+        """Where its model is among those of a seed."""
+        return folder / folder_name(self.name, self.on)
 
     def all_settings(self, shared: Mapping[str, Any]) -> dict[str, Any]:
         """The shared settings that fit, and its own; a model that is trained already keeps its
@@ -191,6 +198,23 @@ def _salad(test: Dataset, fidelity: Fidelity) -> list[str]:
     return [parse(spec, fidelity=fidelity).spec for spec in usual]
 
 
+def held_out_scores(mitigation: Mitigation, folder: Path) -> dict[str, dict[str, float]]:
+    """The scores of all settings to choose from, as their trainings measured them."""
+    return {each.name: held_out_score(each.place(folder)) for each in mitigation.alternatives}
+
+
+def chosen_lines(folder: Path, recipes: Sequence[str], on: Sequence[str] = ("",)) -> Iterator[str]:
+    """Which settings were chosen in the trainings below a folder, a line per seed and grid."""
+    for seed in sorted(folder.glob("seed-*")):
+        for recipe, spec in product(recipes, on):
+            mitigation = replace(Mitigation.parse(recipe), on=spec)
+            if mitigation.choices and all(
+                each.place(seed).exists() for each in mitigation.alternatives
+            ):
+                scores = held_out_scores(mitigation, seed)
+                yield f"{seed.name}: of {mitigation} {chosen_text(scores)}"
+
+
 def _plain(name: str) -> Mitigation:
     return replace(Mitigation.parse("plain"), name=name)
 
@@ -237,10 +261,7 @@ class _SeedTrainings:
         trained = {each.name: self._mitigated(each, plain) for each in mitigation.alternatives}
         if not mitigation.choices:
             return trained[mitigation.name]
-        scores = {each.name: held_out_score(self.place(each)) for each in mitigation.alternatives}
-        best = best_of(scores)
-        self._note(mitigation, {"chosen": best, "scores": scores})
-        return trained[best]
+        return trained[best_of(held_out_scores(mitigation, self.folder))]
 
     def _mitigated(self, mitigation: Mitigation, plain: TrainedArm) -> TrainedArm:
         arm = self.train(mitigation, mitigation.request(self.request, plain.spec, self.specs))
@@ -258,22 +279,11 @@ class _SeedTrainings:
         settings = {**self.request.settings, "epochs": n_epochs}
         return self.train(named, replace(self.request, settings=settings))
 
-    def _note(self, mitigation: Mitigation, found: Mapping[str, Any]) -> None:
-        """Keep what was chosen, and by which scores, beside the models."""
-        path = self.folder / "chosen.json"
-        kept = read_json(path) if path.exists() else {}
-        kept[str(mitigation)] = found
-        write_atomically(path, json.dumps(kept, indent=1).encode())
-
-    def place(self, mitigation: Mitigation) -> Path:
-        """The folder of a mitigation's model."""
-        return self.folder / folder_name(mitigation.name, mitigation.on)
-
     def train(self, mitigation: Mitigation, request: TrainingRequest) -> TrainedArm:
         """Train it, or find it trained."""
         name = training_name(request.seed, str(mitigation))
         self.steps.begin(name)
-        out = self.place(mitigation)
+        out = mitigation.place(self.folder)
         told = with_prefix(self.steps, name)
         spec = train_once(request, self.source, out=out, progress=told)
         return TrainedArm(mitigation.name, spec, TrainingCounts.of(out))

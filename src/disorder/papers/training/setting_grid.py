@@ -8,10 +8,9 @@ the two numbers that its Table 12 gives.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 from disorder.errors import DisorderError
 from disorder.safe_io import read_json
@@ -51,16 +50,11 @@ def best_of(scores: Mapping[str, Mapping[str, float]]) -> str:
     return max(scores, key=lambda name: scores[name]["mean"])
 
 
-def chosen_lines(folder: Path) -> Iterator[str]:
-    """What was chosen in the trainings below a folder, a line per seed and grid."""
-    for path in sorted(folder.glob("seed-*/chosen.json")):
-        for name, found in read_json(path).items():
-            yield f"{path.parent.name}: of {name} {_said(found)}"
-
-
-def _said(found: Mapping[str, Any]) -> str:
-    score = found["scores"][found["chosen"]]
+def chosen_text(scores: Mapping[str, Mapping[str, float]]) -> str:
+    """Which setting was best, and how good it is."""
+    best = best_of(scores)
+    score = scores[best]
     return (
-        f"{found['chosen']} was best on held-out data (accuracy {score['accuracy']:.3f}, caught "
+        f"{best} was best on held-out data (accuracy {score['accuracy']:.3f}, caught "
         f"{score['caught']:.3f})"
     )

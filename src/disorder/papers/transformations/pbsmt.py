@@ -14,7 +14,7 @@ from disorder.papers.translation.trained_translators import translator
 from disorder.papers.translation.training_pairs import PairSelection, halves, sides
 from disorder.papers.translation.translator import LONGEST_TEXT, DecoderName, thot
 from disorder.registry import transformation
-from disorder.transformations.positions.single_rows import unchanged
+from disorder.transformations.positions.orders import unchanged
 from disorder.transformations.rendering import row_texts
 from disorder.transformations.words import split
 from disorder.types import Context, Pair, PositionRows, Sentence, Variants

@@ -1,15 +1,19 @@
-"""Chains: a later step perturbs every variant of the step before, as a sentence of its own."""
+"""Chains: a later step perturbs every variant of the step before, as a sentence of its own; and how
+many variants are enough.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from disorder.errors import DoesNotApply
+from disorder.transformations.positions.orders import unchanged
 from disorder.transformations.rendering import row_texts
-from disorder.types import Pair, PositionRows, Sentence, Variants
+from disorder.types import Example, Pair, PositionRows, Sentence, Texts, Variants
 
 NONE_EXISTS = "no other order of its {units} exists"
 Cut = Callable[[str], Sentence]
@@ -76,3 +80,42 @@ def _stack(rows: Sequence[PositionRows]) -> PositionRows:
     if len({row.positions.shape[1] for row in rows}) > 1:
         raise DoesNotApply("its variants differ in length")
     return replace(first, positions=np.concatenate([row.positions for row in rows]))
+
+
+def where_one_can_move(variants: Variants) -> Variants:
+    """The variants; a text that has no other order stays as it is where the other one moves."""
+    is_stuck = [len(rows) == 0 and rows.available == 0 for rows in variants.sides]
+    moves = [len(rows) > 0 and not rows.is_shared for rows in variants.sides]
+    if not any(is_stuck) or not any(moves):
+        return variants
+    a, *b = [
+        unchanged(rows.sentence) if stuck else rows
+        for rows, stuck in zip(variants.sides, is_stuck, strict=True)
+    ]
+    return Variants(a, b[0] if b else None, variants.label)
+
+
+def enough(variants: Variants, count: int, short: str, units: str) -> Variants:
+    """As many variants as are wanted, or those there are; raises where that is too few."""
+    if len(variants) == 0:
+        raise DoesNotApply(
+            NONE_EXISTS.format(units=units)
+            if variants.available == 0
+            else "no order that keeps the rule was found"
+        )
+    if len(variants) < count and short == "skip":
+        if variants.available is None:
+            how_many = f"{len(variants)} distinct variants were found"
+        else:
+            how_many = f"{variants.available} distinct variants exist"
+        raise DoesNotApply(f"{how_many}, {count} asked for")
+    a, *b = [rows if rows.is_shared else rows.take(slice(len(variants))) for rows in variants.sides]
+    return Variants(a, b[0] if b else None, variants.label)
+
+
+def stored_texts(example: Example, row: Mapping[str, Any]) -> Texts:
+    """The texts of one stored variant; the original where none was kept."""
+    written_a, written_b = row["written_a"], row["written_b"]
+    text_a = example.text_a if written_a is None else written_a
+    text_b = example.text_b if written_b is None else written_b
+    return text_a, text_b

@@ -10,41 +10,38 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from disorder.errors import BadSetting, DisorderError, DoesNotApply
 from disorder.languages import language_name
-from disorder.transformations.applying.chain import NONE_EXISTS, then
-from disorder.transformations.applying.step import (
+from disorder.transformations.applying.chain import enough, then, where_one_can_move
+from disorder.transformations.positions.prompt_examples import items_sentence, shots_sentence
+from disorder.transformations.rendering import NO_TEXT
+from disorder.transformations.surface_control import control_of
+from disorder.transformations.tags import named_or_usual, tagged_units
+from disorder.transformations.words import (
     BREAKING_WORDS,
     LONGER,
+    NATURAL,
     PIECES,
     PUNKT,
     TOKENS,
-    Step,
-)
-from disorder.transformations.positions.prompt_examples import items_sentence, shots_sentence
-from disorder.transformations.positions.single_rows import unchanged
-from disorder.transformations.rendering import NO_TEXT
-from disorder.transformations.surface_control import surface_control
-from disorder.transformations.tags import named_or_usual, tagged
-from disorder.transformations.words import (
-    NATURAL,
     default_splitter,
     fits,
     is_for_another,
+    sentence_of,
     split,
+    token_sentence,
 )
 from disorder.transformations.words.punkt import LANGUAGES
-from disorder.transformations.words.sentence import sentence_of, token_sentence
 from disorder.types import (
     CONTROL_OF,
     Context,
     Example,
     Floats,
     Pair,
-    PositionRows,
     Sentence,
     Task,
     Texts,
@@ -52,9 +49,11 @@ from disorder.types import (
     Variants,
 )
 
+if TYPE_CHECKING:
+    from disorder.transformations.applying.parsing import Step
+
 PROBE = ("one two three four five six.", "seven eight nine ten eleven twelve.")
 OF_MODEL = (PIECES, TOKENS)
-SAME_AS_ORIGINAL = "the surface control is the original text"
 
 
 @dataclass(frozen=True)
@@ -249,7 +248,7 @@ class Transformation:
 
         variants = self.steps[0].apply(pair, task, self.steps[0].count(q), seed, key, context)
         if self.is_natural:
-            variants = _where_one_can_move(variants)
+            variants = where_one_can_move(variants)
         for number, step in enumerate(self.steps[1:], start=1):
             wanted = count if len(variants) == 1 else 1
 
@@ -260,8 +259,8 @@ class Transformation:
 
             variants = then(variants, apply, cut)
         units = f"{self.steps[0].moves}s".replace("char", "character")
-        found = _enough(variants, count, short, units)
-        return _control(found) if self.is_control else found
+        found = enough(variants, count, short, units)
+        return control_of(found) if self.is_control else found
 
     def _cut(self, text: str, words: str, context: Context | None) -> Sentence:
         if words != PIECES:
@@ -288,7 +287,7 @@ class Transformation:
         ]
         if "tags" in self.needs:
             sentences = [side for pair in pairs for side in pair.sides]
-            tags = iter(_tagged(sentences, self.tagger_for(task)))
+            tags = iter(tagged_units(sentences, tagger=self.tagger_for(task)))
             pairs = [
                 Pair(next(tags), None if pair.b is None else next(tags), pair.label)
                 for pair in pairs
@@ -333,78 +332,11 @@ def _untagged(text: str) -> Sentence:
     return replace(sentence, tags=np.full(len(sentence), "NOUN"))
 
 
-def _tagged(sentences: Sequence[Sentence], tagger: str) -> list[Sentence]:
-    """The sentences with word classes; a unit with marks glued to it has that of its first word."""
-    words = [split(each.text) if each.keeps_gaps else each for each in sentences]
-    found = tagged(words, tagger=tagger)
-    return [
-        _with_tags_of(sentence, known) if sentence.keeps_gaps else known
-        for sentence, known in zip(sentences, found, strict=True)
-    ]
-
-
-def _with_tags_of(sentence: Sentence, known: Sentence) -> Sentence:
-    """The units of a sentence with the classes of the words in them."""
-    assert known.tags is not None
-    if not len(sentence):
-        return replace(sentence, tags=known.tags[:0], is_head=None)
-    unit = np.searchsorted(sentence.starts, known.starts, side="right") - 1
-    order = np.lexsort((known.starts, known.is_punctuation, unit))
-    first = order[np.unique(unit[order], return_index=True)[1]]
-    is_head = None
-    if known.is_head is not None:
-        is_head = np.bincount(unit, known.is_head, minlength=len(sentence)) > 0
-    return replace(sentence, tags=known.tags[first], is_head=is_head)
-
-
 def _weighed(pair: Pair, importance: Sequence[Floats]) -> Pair:
     a, *b = [
         replace(side, importance=found) for side, found in zip(pair.sides, importance, strict=True)
     ]
     return Pair(a, b[0] if b else None, pair.label)
-
-
-def _control(variants: Variants) -> Variants:
-    control = surface_control(variants)
-    if control.texts is None:
-        raise DoesNotApply(control.because)
-    if control.is_original:
-        raise DoesNotApply(SAME_AS_ORIGINAL)
-    a, *b = [
-        PositionRows.of_texts(rows.sentence, [str(text)], is_shared=True)
-        for rows, text in zip(variants.sides, control.texts, strict=False)
-    ]
-    return Variants(a, b[0] if b else None, variants.label)
-
-
-def _where_one_can_move(variants: Variants) -> Variants:
-    """The variants; a text that has no other order stays as it is where the other one moves."""
-    is_stuck = [len(rows) == 0 and rows.available == 0 for rows in variants.sides]
-    moves = [len(rows) > 0 and not rows.is_shared for rows in variants.sides]
-    if not any(is_stuck) or not any(moves):
-        return variants
-    a, *b = [
-        unchanged(rows.sentence) if stuck else rows
-        for rows, stuck in zip(variants.sides, is_stuck, strict=True)
-    ]
-    return Variants(a, b[0] if b else None, variants.label)
-
-
-def _enough(variants: Variants, count: int, short: str, units: str) -> Variants:
-    if len(variants) == 0:
-        raise DoesNotApply(
-            NONE_EXISTS.format(units=units)
-            if variants.available == 0
-            else "no order that keeps the rule was found"
-        )
-    if len(variants) < count and short == "skip":
-        if variants.available is None:
-            how_many = f"{len(variants)} distinct variants were found"
-        else:
-            how_many = f"{variants.available} distinct variants exist"
-        raise DoesNotApply(f"{how_many}, {count} asked for")
-    a, *b = [rows if rows.is_shared else rows.take(slice(len(variants))) for rows in variants.sides]
-    return Variants(a, b[0] if b else None, variants.label)
 
 
 class _Trial:

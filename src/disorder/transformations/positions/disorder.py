@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from disorder.transformations.positions.random_orders import Bigrams
+from disorder.transformations.positions.orders import Bigrams
 from disorder.types import DISORDER, Bools, Floats, Ints, PositionRows, Sentence, Variants
 
 FEW = 40  # units whose pairs are compared one by one, which is quicker than sorting up to there

@@ -14,7 +14,7 @@ from math import factorial, prod
 import numpy as np
 from numpy.random import Generator
 
-from disorder.transformations.positions.random_orders import BULK, LISTED, read_once
+from disorder.transformations.positions.orders import BULK, LISTED, read_once
 from disorder.types import Ints, PositionRows, Sentence
 
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from disorder.languages import segments
 from disorder.registry import words
+from disorder.transformations.words import sentence_of
 from disorder.transformations.words.icu import icu
-from disorder.transformations.words.sentence import sentence_of
 from disorder.types import Ints, Sentence
 
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from disorder.languages import is_one_of_unspaced, segments
 from disorder.registry import words
-from disorder.transformations.words.sentence import sentence_of
+from disorder.transformations.words import sentence_of
 from disorder.types import Sentence
 
 INNER = re.compile(r"[-‐'’](?=\w)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from disorder.errors import MissingPackage
 from disorder.languages import without_surrogates
 from disorder.registry import words
-from disorder.transformations.words.sentence import sentence_of, spans_of
+from disorder.transformations.words import sentence_of, spans_of
 from disorder.types import Sentence
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from disorder.registry import words
-from disorder.transformations.words.sentence import units_of
+from disorder.transformations.words import units_of
 from disorder.types import Sentence
 
 LINE = re.compile(r"[^\r\n]*\S[^\r\n]*")

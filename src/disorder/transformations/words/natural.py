@@ -13,8 +13,8 @@ from dataclasses import replace
 
 from disorder.languages import is_one_of_unspaced
 from disorder.registry import words
+from disorder.transformations.words import sentence_of
 from disorder.transformations.words.icu import icu
-from disorder.transformations.words.sentence import sentence_of
 from disorder.types import Sentence
 
 WRITTEN = re.compile(r"\S+")

@@ -9,7 +9,7 @@ from typing import Any
 
 from disorder.errors import MissingPackage
 from disorder.registry import words
-from disorder.transformations.words.sentence import sentence_of
+from disorder.transformations.words import sentence_of
 from disorder.types import Sentence
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from disorder.errors import MissingData, MissingPackage
 from disorder.registry import words
+from disorder.transformations.words import sentence_of
 from disorder.transformations.words.nltk import word_tokenizer
 from disorder.transformations.words.punkt import sentence_splitter
-from disorder.transformations.words.sentence import sentence_of
 from disorder.types import Sentence
 
 ASKED_BY = "words=nltk_sentences"

@@ -14,7 +14,7 @@ import numpy as np
 
 from disorder.errors import MissingData, MissingPackage
 from disorder.registry import words
-from disorder.transformations.words.sentence import units_of
+from disorder.transformations.words import units_of
 from disorder.types import Sentence
 
 LANGUAGES = {

@@ -10,7 +10,7 @@ import numpy as np
 
 from disorder.languages import segments
 from disorder.registry import words
-from disorder.transformations.words.sentence import units_of
+from disorder.transformations.words import units_of
 from disorder.types import Sentence
 
 # a full stop after one of these, or after an initial, ends no sentence

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from disorder.registry import words
-from disorder.transformations.words.sentence import class_of, sentence_of
+from disorder.transformations.words import class_of, sentence_of
 from disorder.types import Sentence
 
 # Over the string of character classes: words may hold inner apostrophes and hyphens, and dots or

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from disorder.registry import words
-from disorder.transformations.words.sentence import is_punctuation, sentence_of
+from disorder.transformations.words import is_punctuation, sentence_of
 from disorder.types import Sentence
 
 

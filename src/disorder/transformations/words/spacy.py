@@ -12,7 +12,7 @@ import numpy as np
 from disorder.errors import MissingPackage
 from disorder.languages import without_surrogates
 from disorder.registry import words
-from disorder.transformations.words.sentence import sentence_of
+from disorder.transformations.words import sentence_of
 from disorder.types import Sentence
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from disorder.verbs.audit.budget import Prices
+from disorder.verbs.audit.budget import Budget, Prices
 from disorder.verbs.audit.division import BLOCK, CURTAILED_BLOCK
 from disorder.verbs.audit.piloting import Pilot, pilot
 from disorder.verbs.audit.pipeline import audit, resume
@@ -11,6 +11,7 @@ from disorder.verbs.audit.preview import preview
 __all__ = [
     "BLOCK",
     "CURTAILED_BLOCK",
+    "Budget",
     "Pilot",
     "Prices",
     "audit",

@@ -26,7 +26,7 @@ from disorder.requests.settings import Settings
 from disorder.store.samples import sample_table
 from disorder.transformations import Transformation, parse
 from disorder.transformations.positions.disorder import variant_disorder
-from disorder.transformations.positions.single_rows import unchanged
+from disorder.transformations.positions.orders import unchanged
 from disorder.transformations.rendering import shown_texts
 from disorder.transformations.words import split
 from disorder.types import ORIGINAL, Bools, Costs, Dataset, Example, Ints, Task, Texts, Variants

@@ -19,7 +19,7 @@ from disorder.results.conclusion import Caveat, Conclusion
 from disorder.results.run import EarlyStop, Omitted, Record
 from disorder.tasks.pair import SAME_WORDS
 from disorder.transformations import Transformation
-from disorder.transformations.applying.transformation import SAME_AS_ORIGINAL
+from disorder.transformations.surface_control import SAME_AS_ORIGINAL
 from disorder.transformations.words import NATURAL
 from disorder.types import CONTROL_OF, Bools, Dataset, Example, Floats, Ints, Outcomes, Variants
 from disorder.types.predictions import ABSTAINED, predicted_label

@@ -7,8 +7,10 @@ one with an interval of a wanted width needs (`disorder plan`).
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -20,12 +22,12 @@ from disorder.metrics.statistics.variants_needed import (
     variance_ratio,
     variants_needed,
 )
-from disorder.models import LoadedModel
+from disorder.models.loaded_model import LoadedModel
 from disorder.randomness import digest
 from disorder.requests.settings import Settings
 from disorder.transformations import Transformation
 from disorder.transformations.words import NATURAL
-from disorder.types import Costs, Dataset, Outcomes
+from disorder.types import Costs, Dataset, Outcomes, Variants
 from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.division import stages_of
 from disorder.verbs.audit.planning import planned
@@ -37,6 +39,7 @@ from disorder.verbs.transformation_samples import ExampleNumbers, Transformation
 
 N_PILOT = 64  # examples that say how many variants are worth their cost
 AS_PRINTED = 100  # variants in the papers
+MOST_LOOKED_UP = 1000  # examples whose texts are looked up in the cache
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,7 @@ class Pilot:
     n_questions: int  # per text
     spent: Costs
     seconds: float
+    n_cached: Callable[[int, int], int]  # of the texts of so many examples, with q variants each
 
 
 def pilot(model: Any, data: Any, settings: Settings) -> Pilot:
@@ -75,7 +79,31 @@ def pilot(model: Any, data: Any, settings: Settings) -> Pilot:
         loaded.n_questions,
         spent,
         seconds,
+        partial(_n_cached, loaded, data, transformation, settings),
     )
+
+
+def _n_cached(
+    loaded: LoadedModel,
+    data: Any,
+    transformation: Transformation,
+    settings: Settings,
+    n_examples: int,
+    q: int,
+) -> int:
+    """How many texts of an audit have a prediction in the cache already; of a large one, some are
+    looked up. 0 where the variants depend on a model or other data.
+    """
+    if transformation.needs_context:
+        return 0
+    dataset = selected_data(data, replace(settings, limit=n_examples))
+    looked_up = dataset.examples[:: ceil(len(dataset.examples) / MOST_LOOKED_UP)]
+    made = transformation.apply_all(
+        looked_up, task=dataset.task, q=q, seed=settings.seed, short=settings.short_texts
+    )
+    variants = [each for each in made if isinstance(each, Variants)]
+    found = loaded.n_cached([example.texts for example in looked_up], variants)
+    return round(found * len(dataset.examples) / len(looked_up))
 
 
 def _outcomes(

@@ -84,7 +84,12 @@ def prepared(
         is_printed = q == AS_PRINTED
         chosen = replace(chosen, q=q, short=chosen.short or ("skip" if is_printed else "use"))
         notes.append(why)
-    chosen = replace(chosen, precision=loaded.precision, short=chosen.short_texts)
+    chosen = replace(
+        chosen,
+        precision=loaded.precision,
+        threshold=loaded.similar_above,
+        short=chosen.short_texts,
+    )
     run = _new_run(loaded, data, dataset, plan, chosen)
     run.notes = [
         *dataset.notes,

@@ -16,7 +16,6 @@ from disorder.requests.keywords import takes_options
 from disorder.requests.option import changed, command_line, declared_in
 from disorder.requests.runs import CompareOptions
 from disorder.results.comparison import Comparison
-from disorder.results.page import visible
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
 from disorder.transformations import parse
@@ -25,6 +24,7 @@ from disorder.types import CONTROL_OF
 from disorder.verbs.compare.concluding import conclusions_of, correct, main_of
 from disorder.verbs.compare.differences import Comparing
 from disorder.verbs.compare.finished_run import FinishedRun
+from disorder.visible_text import visible
 
 __all__ = ["FinishedRun", "check_alike", "compare"]
 

@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from disorder.data.families import family_numbers
 from disorder.errors import BadData, DisorderError
-from disorder.results.page import visible
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
 from disorder.store.sample_parts import SampleParts, read_examples
@@ -22,6 +21,7 @@ from disorder.transformations.words import NATURAL
 from disorder.types import ORIGINAL, Bools, Example, Fidelity, Floats, Ints, Outcomes, Variants
 from disorder.verbs.outcomes import OutcomeFacts
 from disorder.verbs.transformation_samples import ExampleNumbers, TransformationSamples
+from disorder.visible_text import visible
 
 POSITIONS = ["positions_a", "positions_b"]
 

@@ -26,10 +26,9 @@ from disorder.verbs.explain.result import (
     write_figures,
     write_folder,
 )
-from disorder.verbs.explain.subject import LIMIT, PerturbedExamples, Subject
+from disorder.verbs.explain.subject import PerturbedExamples, Subject
 
 __all__ = [
-    "LIMIT",
     "LIMITS",
     "RANDOM",
     "WITHOUT",

@@ -5,7 +5,8 @@ What one explanation cannot show is a line in the result; the others still run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -19,6 +20,7 @@ from disorder.errors import (
     NothingToMeasure,
     option,
 )
+from disorder.models import LoadedModel
 from disorder.registry import ExplanationPart, part, parts
 from disorder.requests.explain import ExplainOptions
 from disorder.requests.fields import ExplainFields
@@ -32,13 +34,17 @@ from disorder.transformations import Transformation, parse
 from disorder.types import Dataset, Progress
 from disorder.verbs.explain.result import Explained, Explanations, section_of, write_folder
 from disorder.verbs.explain.several_models import short_names, together
-from disorder.verbs.explain.subject import Subject
+from disorder.verbs.explain.subject import Calls, Subject
 from disorder.verbs.model_loading import loaded_model
 from disorder.verbs.prompting import bound_prompt
+from disorder.verbs.run_inputs import with_run
 from disorder.verbs.selected_data import selected_data
 
 # what one explanation lacks need not stop the others
 CANNOT = (BadModel, MissingData, MissingPackage, NothingToMeasure)
+MANY = 1000  # model calls that are announced also where they cost nothing but time
+logger = logging.getLogger("disorder")
+Allow = Callable[[LoadedModel, int], None]
 
 
 @takes_options(ExplainOptions)
@@ -51,19 +57,20 @@ def explain(
     progress: Progress | None = None,
     **options: Unpack[ExplainOptions],
 ) -> Explanations:
-    """Show what `model` relies on instead of word order when it predicts `data`.
+    """Show which words `model` uses when it predicts `data`, and how local the order it uses is.
 
     The result displays in a notebook; `found["overlap"]` is one explanation, `found.records` all
     scores, `found.plot("overlap")` a figure, `found.save(folder)` the page with all its files.
 
-    model: as for `disorder.audit`.
+    model: as for `disorder.audit`; or a run folder, for its model and data.
     data: as for `disorder.audit`.
     beside: another model, or a list of others, to be shown in the same pictures, on the same
         examples and perturbed texts.
     out: folder to write page, figures and CSV into, as the command does.
     progress: called as progress(stage, done, total, note).
     """
-    asked = ExplainFields.of(options)
+    model, data, given = with_run("explain", ExplainOptions, model, data, options)
+    asked = ExplainFields.of(given)
     settings = Settings.among(asked)
     transformation = parse(asked.transformation, fidelity=settings.fidelity).tried()
     wanted = [parsed(spec) for spec in asked.by]
@@ -86,12 +93,16 @@ def _explained(
     progress: Progress,
 ) -> Explanations:
     """Read the data, load the model, run the explanations, and write them into a folder."""
+    allow = _allowance(settings)
     dataset = selected_data(str(data) if isinstance(data, Path) else data, settings)
     transformation.tried(dataset.task.language)
     wanted = wanted or usual(dataset)
     steps = Steps(progress, [each.spec for each in wanted])
-    subjects, notes = _subjects(models, dataset, settings, transformation, steps)
+    subjects, notes = _subjects(models, dataset, settings, transformation, steps, allow)
     first, *others = subjects
+    n_calls = sum(sum(planned_calls(wanted, each).values()) for each in subjects)
+    if n_calls >= MANY or any(each.model.is_remote for each in subjects):
+        logger.info(f"at most about {n_calls:,} model calls")
     found = Explanations(
         model=first.model.name,
         data=str(data) if isinstance(data, str | Path) else dataset.name,
@@ -105,6 +116,7 @@ def _explained(
             "model": first.model.fingerprint,
             **{each.model.name: each.model.fingerprint for each in others},
         },
+        n_calls=n_calls,
         notes=[*dataset.notes, *notes],
         beside=[each.model.name for each in others],
     )
@@ -116,12 +128,47 @@ def _explained(
         found.sections.append(_of_all(each, subjects, kept))
         steps(each.spec, 1, 1, "")
     steps.finish()
+    found.n_made = sum(_made(each.model) for each in subjects)
     if all(each.found is None for each in found.sections):
         raise DisorderError("; ".join(f"{each.name}: {each.reason}" for each in found.sections))
     if store.folder is not None:
         write_folder(store.folder, found)
     store.finish()
     return found
+
+
+def planned_calls(wanted: Sequence[BoundExplanation], subject: Subject) -> Calls:
+    """How many texts the explanations predict at most, by what they are; shared ones once."""
+    found = {"original texts": len(subject.examples)}
+    for each in wanted:
+        if _fits(each.part, subject.dataset):
+            found |= each.calls(subject)
+    return {what: n * subject.model.n_questions for what, n in found.items()}
+
+
+def _made(model: LoadedModel) -> int:
+    """The model calls that were made; what was kept on disk is none."""
+    return int(model.counts.get("questions") or model.counts.get("predicted", 0.0))
+
+
+def _allowance(settings: Settings) -> Allow:
+    """What raises where the budget has no room for so many more texts."""
+    if not settings.is_in_portions:
+        return lambda *_: None
+    from disorder.verbs.audit import Budget
+
+    budget = Budget.of(settings, {}, elsewhere={}, n_sharing=1)
+
+    def allow(model: LoadedModel, n: int) -> None:
+        budget.check(model.counts)
+        room, limit = budget.room(model.counts)
+        if n * model.n_questions > room:
+            raise NothingToMeasure(
+                f"{limit}: {n * model.n_questions:,} further model calls are needed, after "
+                f"{_made(model):,}; allow more, or look at fewer examples ({option('limit')})"
+            )
+
+    return allow
 
 
 def _made_of(found: Explanations) -> dict[str, Any]:
@@ -136,6 +183,7 @@ def _subjects(
     settings: Settings,
     transformation: Transformation,
     progress: Progress,
+    allow: Allow,
 ) -> tuple[list[Subject], list[str]]:
     """The models on the same data, loaded, and what there is to say of them."""
     subjects = []
@@ -144,7 +192,7 @@ def _subjects(
         bound = bound_prompt(model, dataset, settings)
         loaded, told = loaded_model(model, dataset, [transformation], settings, bound)
         notes += told if len(models) == 1 else [f"{loaded.name}: {note}" for note in told]
-        subjects.append(Subject(loaded, dataset, settings, transformation.spec, progress))
+        subjects.append(Subject(loaded, dataset, settings, transformation.spec, progress, allow))
     short_names([each.model.name for each in subjects])
     return subjects, notes
 
@@ -173,6 +221,12 @@ class BoundExplanation:
         usual = self.part.settings
         own = {name: value for name, value in self.settings.items() if value != usual[name]}
         return format_part(self.part.name, own)
+
+    def calls(self, subject: Subject) -> Mapping[str, int]:
+        """How many texts it predicts at most, by what they are."""
+        if self.part.calls is None:
+            return subject.perturbed_calls()
+        return self.part.calls(subject, **{**self.part.settings, **self.settings})
 
 
 def parsed(spec: str) -> BoundExplanation:
@@ -218,14 +272,10 @@ def section(wanted: BoundExplanation, subject: Subject, store: Store) -> Section
 def _check_fits(entry: ExplanationPart, dataset: Dataset) -> None:
     if not _fits(entry, dataset):
         raise NothingToMeasure(
-            f"it is for predictions that are {entry.on}; "
-            f"{dataset.name} has {_predicted_kind(dataset)}"
+            f"it is for predictions that are {entry.on}; {dataset.name} has {dataset.task.predicts}"
         )
 
 
 def _fits(entry: ExplanationPart, dataset: Dataset) -> bool:
-    return entry.on in ("any", _predicted_kind(dataset))
-
-
-def _predicted_kind(dataset: Dataset) -> str:
-    return "numbers" if dataset.task.is_regression else "labels"
+    kind = dataset.task.predicts
+    return entry.on == kind or (entry.on == "any" and kind != "likelihoods")

@@ -13,11 +13,10 @@ from disorder.registry import ExplanationPart
 from disorder.requests.explain import ExplainOptions
 from disorder.requests.option import changed, command_line
 from disorder.results import drawing
-from disorder.results.page import write_report
 from disorder.results.render import notebook
 from disorder.results.result import Figure, Picture, Result, Row, Section, Table, as_csv
 from disorder.results.run import Run
-from disorder.results.run_folder import read_run
+from disorder.results.run_folder import read_run, write_report
 from disorder.results.saving import write_result
 from disorder.results.writing import MINUS, score_row, with_interval
 from disorder.store.storage import make_folder, write_atomically
@@ -25,6 +24,7 @@ from disorder.store.store import Store
 from disorder.types import Score
 
 FORMATS = (".svg", ".png")
+CLAIMS = ("order", "words")  # what explanations may disagree on
 said = with_interval  # a number with its interval, for a sentence
 bounds = score_row  # a number with its interval, for a row of a figure or table
 
@@ -34,7 +34,8 @@ class Explained:
     """What one explanation found.
 
     `finding` is one line with numbers and intervals; `scores` holds those numbers by name; `skips`
-    counts examples left out, by reason.
+    counts examples left out, by reason; `claims` says whether `order` or `words` are used, where
+    that is shown either way, so that explanations that disagree are noticed.
     """
 
     finding: str
@@ -43,6 +44,7 @@ class Explained:
     scores: Mapping[str, Score] = field(default_factory=dict)
     notes: Sequence[str] = ()
     skips: Mapping[str, int] = field(default_factory=dict)
+    claims: Mapping[str, bool] = field(default_factory=dict)
 
 
 def section_of(
@@ -87,6 +89,8 @@ class Explanations:
     notes: list[str] = field(default_factory=list)
     version: str = version("disorder")
     beside: Sequence[str] = ()
+    n_calls: int = 0  # planned, at most
+    n_made: int = 0  # model calls made, without what was kept on disk
     command: str = ""  # repeats it, where it is part of something larger
 
     @property
@@ -121,19 +125,40 @@ class Explanations:
         return Result(
             verb="explain",
             about=self.about,
-            headline="What does the model rely on instead of order?",
+            headline="What does the model rely on?",
             request=self.settings,
             body=self,
             records=self.records,
             sections=self.sections,
+            caveats=self.disagreements,
             notes=self.notes,
             command=self.command or command_of(self),
             facts={
                 "data": f"{self.data} ({self.hashes['data']})",
                 "model": f"{self.model} ({self.hashes['model'] or 'no hash'})",
                 "version": f"disorder {self.version}",
+                "model calls": f"{self.n_made:,} made, at most about {self.n_calls:,} planned",
             },
         )
+
+    @property
+    def disagreements(self) -> list[str]:
+        """What some explanations claim and others deny."""
+        found = []
+        for what in CLAIMS:
+            claimed = {
+                each.spec: each.found.claims[what]
+                for each in self.sections
+                if each.found is not None and what in each.found.claims
+            }
+            yes = " and ".join(name for name, holds in claimed.items() if holds)
+            no = " and ".join(name for name, holds in claimed.items() if not holds)
+            if yes and no:
+                found.append(
+                    f"these explanations disagree: {what} is used according to {yes}, and not "
+                    f"according to {no}; their sentences say what each has measured"
+                )
+        return found
 
     @property
     def figures(self) -> list[Figure]:
@@ -153,6 +178,7 @@ class Explanations:
             "data": self.data,
             "n_examples": self.n_examples,
             "n_available": self.n_available,
+            "n_calls": self.n_calls,
             "labels": list(self.labels),
             "transformation": self.transformation,
             "settings": dict(self.settings),

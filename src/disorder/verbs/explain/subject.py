@@ -6,13 +6,15 @@ Each is computed once and shared by all explanations.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 
 from disorder.data import vocabulary
+from disorder.data.families import find_families
 from disorder.errors import DoesNotApply, NothingToMeasure
 from disorder.models import LoadedModel
 from disorder.requests.settings import Settings
@@ -32,8 +34,9 @@ from disorder.types import (
 from disorder.verbs.context import RunContext
 from disorder.verbs.outcomes import OutcomeFacts, build_outcomes, gold_of
 
-LIMIT = 500  # examples looked at unless the user says otherwise
 CHUNK = 4096  # texts per step of progress
+T = TypeVar("T")
+Calls = dict[str, int]  # texts to predict, at most, by what they are
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +74,8 @@ class PerturbedExamples:
 class Subject:
     """The model and the data that are explained.
 
-    `transformation` is how texts are perturbed unless an explanation names its own.
+    `transformation` is how texts are perturbed unless an explanation names its own; `allow` raises
+    where the budget has no room for so many more texts.
     """
 
     model: LoadedModel
@@ -79,7 +83,8 @@ class Subject:
     settings: Settings
     transformation: str = "derange"
     progress: Progress = lambda *_: None
-    _perturbed: dict[tuple[str, int], PerturbedExamples] = field(default_factory=dict)
+    allow: Callable[[LoadedModel, int], None] = lambda *_: None
+    _kept: dict[tuple[object, ...], Any] = field(default_factory=dict)
 
     @property
     def task(self) -> Task:
@@ -100,6 +105,7 @@ class Subject:
         """Probabilities, one row per text; `stage` names what is shown as progress."""
         predictions = []
         for start in range(0, len(texts), CHUNK):
+            self.allow(self.model, len(texts[start : start + CHUNK]))
             predictions.append(self.model(texts[start : start + CHUNK]))
             if stage:
                 self.progress(stage, min(start + CHUNK, len(texts)), len(texts), "")
@@ -117,6 +123,32 @@ class Subject:
         """The gold label of each example as a number."""
         return gold_of(self.task, self.examples)
 
+    @cached_property
+    def family(self) -> Ints:
+        """The family of each example: those that share a text count as one."""
+        return find_families(self.examples).number
+
+    @property
+    def splitter(self) -> str:
+        """How texts are cut into words that move."""
+        return self._parsed("shuffle_window").splitter_for(self.task)
+
+    @property
+    def n_words(self) -> float:
+        """Words of an example, on average."""
+        counts = [
+            len(text.split()) if " " in text else len(text)
+            for each in self.examples
+            for text in each.texts
+            if text
+        ]
+        return sum(counts) / len(self.examples)
+
+    def perturbed_calls(self, spec: str | None = None, *, q: int | None = None) -> Calls:
+        """How many texts `perturbed` would predict, at most."""
+        count = q or self.settings.n_variants
+        return {f"{spec or self.transformation} × {count}": count * len(self.examples)}
+
     def perturbed(self, spec: str | None = None, *, q: int | None = None) -> PerturbedExamples:
         """The examples perturbed by a transformation, with predictions; predicted once for all
         explanations.
@@ -124,9 +156,14 @@ class Subject:
         transformation = self._parsed(spec or self.transformation)
         count = q or self.settings.n_variants
         key = (transformation.spec, count)
-        if key not in self._perturbed:
-            self._perturbed[key] = self._predict_perturbed(transformation, count)
-        return self._perturbed[key]
+        return self.once(key, lambda: self._predict_perturbed(transformation, count))
+
+    def once(self, key: tuple[object, ...], compute: Callable[[], T]) -> T:
+        """What was computed under this key, the first time only."""
+        if key not in self._kept:
+            self._kept[key] = compute()
+        found: T = self._kept[key]
+        return found
 
     def variants(self, spec: str, *, q: int | None = None) -> list[Variants | DoesNotApply]:
         """The variants of every example, or why it has none; the model is not called."""
@@ -170,7 +207,9 @@ class Subject:
         predictions = []
         step = max(1, CHUNK // max(map(len, variants)))
         for start in range(0, len(variants), step):
-            found = self.model.predict_variants(variants[start : start + step])
+            some = variants[start : start + step]
+            self.allow(self.model, sum(map(len, some)))
+            found = self.model.predict_variants(some)
             predictions.append(self.model.answered(found))
             self.progress(stage, min(start + step, len(variants)), len(variants), "")
         return np.concatenate(predictions)

@@ -7,7 +7,7 @@ their words weighed before and after, and the change of the mean |attribution| p
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -16,13 +16,14 @@ from disorder.errors import BadSetting, NothingToMeasure
 from disorder.metrics import average, share
 from disorder.randomness import digest
 from disorder.results.result import Figure, Row, Table
+from disorder.results.writing import MINUS
 from disorder.transformations.rendering import render, variant_texts
 from disorder.transformations.words import split
 from disorder.types import ORIGINAL, Bools, Example, Floats, Ints, Pair, Score, Sentence, Texts
-from disorder.types.predictions import ABSTAINED
+from disorder.types.predictions import ABSTAINED, predicted_label
 from disorder.verbs.explain.chart_style import domain, intervals, name, number
 from disorder.verbs.explain.result import Explained, bounds, said
-from disorder.verbs.explain.subject import PerturbedExamples, Subject
+from disorder.verbs.explain.subject import Calls, PerturbedExamples, Subject
 from disorder.verbs.explain.word_drawings import WeighedLine, importance_drawing
 from disorder.verbs.explain.word_polarity import polarities, polarity_finding, read_lexicon
 
@@ -30,15 +31,19 @@ from disorder.verbs.explain.word_polarity import polarities, polarity_finding, r
 # one array per text of each pair: positive for words that speak for the label. What it says about
 # punctuation does not count.
 WeighWords = Callable[[Subject, Sequence[Pair], Ints], list[list[Floats]]]
-Among = Literal["survivors", "right", "all"]
-SURVIVORS: Among = "survivors"
+Among = Literal["right", "survivors", "all"]
+RIGHT: Among = "right"
 WHICH = {
     "survivors": "right on the original text and under every shuffle",
     "right": "right on the original text",
     "all": "drawn",
 }
 SHUFFLED = "shuffled"
+HEAVIEST = "The words that carry most, in original texts."
 N_DRAWN = 3  # examples in the drawing
+N_NAMED = 5  # words in the finding
+CLEAR = 3.0  # times the mean weight of a word that the top word of a text has on average
+TIE = 1e-6  # below the rounding of probabilities
 ALL = 0  # as the number of examples
 
 
@@ -60,6 +65,13 @@ class WeighedWords:
         """The word that speaks most for the label; of equals the first."""
         return int(self.scores.argmax())
 
+    @property
+    def tops(self) -> set[tuple[str, str]]:
+        """The words that speak most for the label, with their texts: several where they tie."""
+        is_top = self.scores >= self.scores.max() - TIE
+        words = zip(self.side, self.words, is_top.tolist(), strict=True)
+        return {(side, word.casefold()) for side, word, holds in words if holds}
+
 
 @dataclass(frozen=True, eq=False)
 class WeighedExample:
@@ -77,11 +89,8 @@ class WeighedExample:
 
     @property
     def has_same_top(self) -> bool:
-        """Whether the same word weighs most in both."""
-        original, shuffled = (
-            (each.side[each.top], each.words[each.top].casefold()) for _, each in self.versions
-        )
-        return original == shuffled
+        """Whether the same words weigh most in both."""
+        return self.original.tops == self.shuffled.tops
 
 
 def weighed(pair: Pair, scores: Sequence[Floats]) -> WeighedWords:
@@ -90,6 +99,12 @@ def weighed(pair: Pair, scores: Sequence[Floats]) -> WeighedWords:
     sides = [side for side, text in zip("ab", pair.sides, strict=False) for _ in text.movable]
     kept = [found[side.movable] for found, side in zip(scores, pair.sides, strict=True)]
     return WeighedWords(tuple(words), tuple(sides), np.concatenate(kept))
+
+
+def weighing_calls(subject: Subject, per_text: float, *, n: int, q: int, **_: object) -> Calls:
+    """What `importance` predicts, where a text is predicted so often to weigh its words."""
+    n = min(n or len(subject.examples), len(subject.examples))
+    return {**subject.perturbed_calls(q=q), f"words left out of {n} texts": round(2 * n * per_text)}
 
 
 def importance(
@@ -110,16 +125,21 @@ def importance(
         raise BadSetting(title, n=n, q=q, need=need)
     known = read_lexicon(lexicon, subject.settings.data_dir) if lexicon else {}
     perturbed = subject.perturbed(q=q)
-    survives = perturbed.survivors(q)
-    places = _drawn(subject, perturbed, among, survives, n)
-    examples = _weighed_examples(subject, weigh, perturbed, places)
+    examples = _weighed_examples(subject, weigh, perturbed, _drawn(subject, perturbed, among, q, n))
     scores = _scores(examples)
-    is_right = perturbed.outcomes.is_right
-    if is_right.any():
-        scores["survivors"] = share(survives[is_right])
+    if not subject.task.is_regression and (right := perturbed.outcomes.is_right).any():
+        scores["survivors"] = share(perturbed.survivors(q)[right])
+    originals = [each.original for each in examples]
     figures = [_words(title, examples), _change(title, scores)]
-    tables = [_table(title, examples)]
-    finding = _finding(subject, len(examples), scores, among)
+    tables = [
+        Table(
+            f"{title}_heaviest",
+            "The words that carry most, in original texts.",
+            heaviest(originals),
+        ),
+        _table(title, examples),
+    ]
+    finding = _finding(subject, said_heaviest(originals), scores, among)
     if lexicon:
         tops = [each.original.words[each.original.top] for each in examples]
         gold = [each.example.label for each in examples]
@@ -132,18 +152,18 @@ def importance(
     return Explained(finding, figures, tables, scores, notes, perturbed.skips)
 
 
-def _drawn(
-    subject: Subject, perturbed: PerturbedExamples, among: Among, survives: Bools, n: int
-) -> Ints:
-    """Up to n examples of the wanted kind, drawn by seed."""
-    right = perturbed.outcomes.is_right
-    wanted = {"survivors": survives, "right": right, "all": np.ones_like(right)}[among]
+def _drawn(subject: Subject, perturbed: PerturbedExamples, among: Among, q: int, n: int) -> Ints:
+    """Up to n examples of the wanted kind, drawn by seed; numbers are neither right nor wrong."""
+    wanted = np.ones(len(perturbed.examples), dtype=bool)
+    if not subject.task.is_regression and among != "all":
+        right = perturbed.outcomes.is_right
+        wanted = right if among == RIGHT else perturbed.survivors(q)
     places = [
         i for i in np.flatnonzero(wanted).tolist() if n_words(cut(perturbed.examples[i].texts))
     ]
     if len(places) < 2:  # one alone has no interval
         few = "only one example is" if places else "no example is"
-        raise NothingToMeasure(f"{few} {WHICH[among]}; among=right or among=all takes more")
+        raise NothingToMeasure(f"{few} {WHICH[among]}; among=all takes more")
     places.sort(key=lambda i: digest(subject.settings.seed, "importance", perturbed.examples[i].id))
     return np.array(sorted(places[:n] if n else places))
 
@@ -156,35 +176,72 @@ def _weighed_examples(
     originals = [cut(example.texts) for example in examples]
     shuffled = [cut(variant_texts(perturbed.variants[i])[0]) for i in places.tolist()]
     pairs = [*originals, *shuffled]
-    columns = outcomes.original_label[places]
-    shuffled_columns = outcomes.label[places, 0].astype(np.int64)
+    columns = predicted_label(outcomes.original[places])
+    shuffled_columns = predicted_label(outcomes.predictions[places, 0])
     scores = weigh(subject, pairs, np.concatenate([columns, shuffled_columns]))
     words = [weighed(pair, each) for pair, each in zip(pairs, scores, strict=True)]
-    names = (*subject.task.labels, ABSTAINED)
+    names = [(*subject.task.labels, ABSTAINED)[column] for column in columns.tolist()]
+    if subject.task.is_regression:
+        names = [f"{value:.3g}" for value in outcomes.original[places, 0].tolist()]
     return [
-        WeighedExample(example, names[column], words[i], words[i + len(examples)])
-        for i, (example, column) in enumerate(zip(examples, columns.tolist(), strict=True))
+        WeighedExample(example, prediction, words[i], words[i + len(examples)])
+        for i, (example, prediction) in enumerate(zip(examples, names, strict=True))
     ]
+
+
+def heaviest(texts: Sequence[WeighedWords]) -> list[Row]:
+    """The words that carry most over all texts, with what each carries where it stands."""
+    found: dict[str, list[float]] = {}
+    for text in texts:
+        for word, score in zip(text.words, text.scores.tolist(), strict=True):
+            found.setdefault(word.casefold(), []).append(score)
+    rows = [
+        {"word": word, "value": round(float(np.mean(scores)), 6), "n": len(scores)}
+        for word, scores in found.items()
+        if sum(scores) > TIE
+    ]
+    return sorted(rows, key=lambda row: (-row["value"] * row["n"], row["word"]))
+
+
+def said_heaviest(texts: Sequence[WeighedWords]) -> str:
+    """The heaviest words as a sentence; none where weights are spread over the words of a text, as
+    those of a model are that counts words.
+    """
+    usual = sum(text.size for text in texts)
+    if usual <= TIE:
+        return "no single word decides a prediction"
+    if sum(text.scores.max() for text in texts) < CLEAR * usual:
+        return "no word stands out: weights are spread over the words of a text"
+    heavy = heaviest(texts)[:N_NAMED]
+    words = [f"{row['word']} ({row['value']:.2f} in {row['n']})" for row in heavy]
+    return f"heaviest words: {', '.join(words)}"
 
 
 def _scores(examples: Sequence[WeighedExample]) -> dict[str, Score]:
     original = np.array([each.original.size for each in examples])
     shuffled = np.array([each.shuffled.size for each in examples])
     return {
-        ORIGINAL: average(original),
-        SHUFFLED: average(shuffled),
+        ORIGINAL: _not_negative(average(original)),
+        SHUFFLED: _not_negative(average(shuffled)),
         "change": average(shuffled - original),
         "same_top": share(np.array([each.has_same_top for each in examples])),
     }
 
 
-def _finding(subject: Subject, n: int, scores: dict[str, Score], among: Among) -> str:
+def _not_negative(score: Score) -> Score:
+    """A mean of sizes, whose interval ends at 0."""
+    return replace(score, low=max(0.0, score.low))
+
+
+def _finding(subject: Subject, words: str, scores: dict[str, Score], among: Among) -> str:
+    of = "predicted number" if subject.task.is_regression else "predicted label's probability"
+    which = WHICH["all" if subject.task.is_regression else among]
     change = scores["change"]
-    signed = f"{change.value:+.4f} [{change.low:+.4f}, {change.high:+.4f}]"
+    signed = f"{change.value:+.4f} [{change.low:+.4f}, {change.high:+.4f}]".replace("-", MINUS)
     return (
-        f"a word carries {said(scores[ORIGINAL])} of the predicted label's probability in "
-        f"original texts, {said(scores[SHUFFLED])} in shuffled ones (change {signed}; {n:,} "
-        f"examples of {subject.task.name}, {WHICH[among]}); the same word weighs most in "
+        f"{words}; a word carries {said(scores[ORIGINAL])} of the {of} in "
+        f"original texts, {said(scores[SHUFFLED])} in shuffled ones (change {signed}; "
+        f"{change.n:,} examples of {subject.task.name}, {which}); the same words weigh most in "
         f"{said(scores['same_top'])} of them"
     )
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from disorder.results.page import visible
 from disorder.verbs.explain.chart_style import FONT
+from disorder.visible_text import visible
 
 WIDTH = 720  # of a drawing
 SIZE = 14  # of letters

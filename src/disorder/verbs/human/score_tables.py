@@ -71,7 +71,7 @@ def _evaluators(scores: HumanScores) -> Grid:
     for name in _names(scores):
         records = [scores.score(name, *place) for place in columns.values()]
         n = next((record.n for record in records if record), 0)
-        cells = map(Cell.short, records)
+        cells = map(Cell.of, records)
         rows.append([Cell(_title(scores, name)), Cell(f"{n:,}"), *cells])
     others = [Cell()] * (len(columns) - 1)
     rows.append([Cell("chance"), Cell(), Cell(f"{scores.chance:.3f}"), *others])
@@ -94,7 +94,7 @@ def _texts(scores: HumanScores) -> Grid:
     is_valid_task = scores.kind == "valid"
     metric = "invalid" if is_valid_task else "accuracy"
     title = "% invalid" if is_valid_task else "accuracy"
-    cell = _percent if is_valid_task else Cell.short
+    cell = _percent if is_valid_task else Cell.of
     shown = [name for name in _names(scores) if name in (ALL, MAJORITY, MODEL)] or _names(scores)
     heads = ["n", *(f"{title}, {_title(scores, name)}" for name in shown)]
     rows = []

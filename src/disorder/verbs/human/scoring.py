@@ -29,6 +29,9 @@ from disorder.verbs.human.agreement import (
     cohen_kappa,
     fleiss_kappa,
     krippendorff_alpha,
+    paired_difference,
+    resampled_sums,
+    weighted_sum,
 )
 from disorder.verbs.human.ratings import (
     ALL,
@@ -39,7 +42,6 @@ from disorder.verbs.human.ratings import (
     read_ratings,
     right_share,
 )
-from disorder.verbs.human.score_intervals import paired_difference, resampled_sums, weighted_sum
 from disorder.verbs.human.task_folder import INVALID, TaskKind
 
 FAMILIES = {

@@ -2,6 +2,9 @@
 
 task.json, items.jsonl and instructions.md are shown; key.jsonl is read by `score` alone;
 annotators.json holds the personal links; answers.sqlite is created with the first answer.
+
+What annotators are told is a question and a page of Markdown, of which the folder has its own copy,
+meant to be edited.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from disorder.errors import BadData
 from disorder.randomness import generator
 from disorder.safe_io import read_file, read_json
 from disorder.store.storage import make_folder, remove_files, write_atomically
+from disorder.types import Task
 
 SCHEMA_VERSION = 1
 VALID = "valid"
@@ -222,3 +226,66 @@ def _validated(kind: type[Entry], raw: Any, where: str) -> Entry:
         place = ".".join(map(str, first["loc"]))
         prefix = f"{place}: " if place else ""
         raise BadData(f"{where} is damaged: {prefix}{first['msg']}") from None
+
+
+NLI = ("entailment", "neutral", "contradiction")
+MEANINGS = {
+    "entailment": "if the premise is true, the hypothesis must be true too",
+    "neutral": "the hypothesis may be true or false; the premise does not decide it",
+    "contradiction": "if the premise is true, the hypothesis cannot be",
+    "not_entailment": "the first text does not show that the second is true",
+    "positive": "the writer likes what the text is about",
+    "negative": "the writer does not like what the text is about",
+    "acceptable": "a native speaker could say this sentence",
+    "unacceptable": "no native speaker would say it this way",
+    "equivalent": "both texts have the same meaning",
+    "not_equivalent": "the texts differ in meaning",
+    "duplicate": "both questions ask for the same thing",
+    "not_duplicate": "the questions ask for different things",
+    "answerable": "the passage answers the question",
+    "unanswerable": "the passage does not answer the question",
+}
+VALIDITY = """\
+# Is this a sentence?
+
+You will see {n} texts, one at a time. For each text choose one answer:
+
+- **valid**: it can be understood, even if it is clumsy, short, or not quite grammatical;
+- **invalid**: it cannot be understood.
+
+Judge only the text. Do not look anything up, and do not discuss the texts with others.
+"""
+LABELLING = """\
+# {question}
+
+You will see {n} {things}, one at a time. Some may be hard or impossible to understand: read
+them as well as you can, try to make sense of the words, and always choose the answer that fits
+best.
+
+{labels}
+
+Judge only the text. Do not look anything up, and do not discuss the texts with others.
+"""
+
+
+def question_for(kind: TaskKind, task: Task, *, is_pair: bool) -> str:
+    """The question shown above every item."""
+    if kind == "valid":
+        return "Is this a sentence?"
+    if set(task.labels) == set(NLI):
+        return "What does the premise say about the hypothesis?"
+    return "Which label fits the two texts?" if is_pair else "Which label fits this text?"
+
+
+def instructions_for(task: HumanTask) -> str:
+    """The page that annotators see first, as Markdown."""
+    if task.kind == "valid":
+        return VALIDITY.format(n=task.n_items)
+    lines = []
+    for label in task.labels:
+        meaning = f": {MEANINGS[label]}" if label in MEANINGS else ""
+        lines.append(f"- **{label}**{meaning}")
+    things = "pairs of texts" if len(task.text_names) > 1 else "texts"
+    return LABELLING.format(
+        question=task.question, n=task.n_items, things=things, labels="\n".join(lines)
+    )

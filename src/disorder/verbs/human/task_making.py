@@ -22,13 +22,13 @@ from disorder.store.store import Store
 from disorder.transformations import parse, suite
 from disorder.types import ORIGINAL, Task
 from disorder.verbs.human.answer_store import AnswerStore
-from disorder.verbs.human.instructions import NLI, instructions_for, question_for
 from disorder.verbs.human.task_drawing import DrawnText, draw_texts
 from disorder.verbs.human.task_folder import (
     ANSWERS,
     FILES,
     INVALID,
     MAX_NAME,
+    NLI,
     RESERVED,
     TASK,
     VALID,
@@ -37,7 +37,9 @@ from disorder.verbs.human.task_folder import (
     ItemKey,
     TaskItem,
     TaskKind,
+    instructions_for,
     is_annotator_name,
+    question_for,
     write_folder,
 )
 from disorder.verbs.human.text_pool import PooledText, TextPool, pool_from_data, pool_from_run

@@ -34,12 +34,11 @@ from disorder.requests.settings import Settings
 from disorder.store.storage import cannot_write, default_cache_folder, replacing
 from disorder.transformations import Transformation, parse
 from disorder.transformations import suite as suite_specs
-from disorder.types import Dataset, Example, Task, Variants
+from disorder.types import ORIGINAL, Dataset, Example, Task, Texts, Variants
+from disorder.types.predictions import ABSTAINED
 from disorder.verbs.context import RunContext
-from disorder.verbs.perturb.inspect_ai import write_inspect
-from disorder.verbs.perturb.lm_eval import write_lm_eval
+from disorder.verbs.perturb.exports import TaskRows, file_name, write_inspect, write_lm_eval
 from disorder.verbs.perturb.records import records_of
-from disorder.verbs.perturb.task_rows import TaskRows, file_name
 from disorder.verbs.prompting import prompt_of
 
 EXPORTS = {"lm-eval": write_lm_eval, "inspect": write_inspect}
@@ -242,15 +241,39 @@ class PerturbedTexts:
         )
         return RunContext(model, vocabulary(dataset), self.source.data_dir)
 
-    def save(self, path: str | Path) -> Path:
-        """Write the records to a file, one JSON object per line; all of them or nothing."""
+    def save(self, path: str | Path, *, as_: Literal["jsonl", "training"] = "jsonl") -> Path:
+        """Write the records to a file, one JSON object per line; all of them or nothing.
+
+        as_: `"training"` for `training_rows` instead.
+        """
         path = Path(path)
         for file in local_files(self.source.data, data_dir=self.source.data_dir):
             if os.path.exists(path) and os.path.samefile(file, path):
                 raise DisorderError(f"{path} is the data itself; write to another file")
         with _written(path) as written:
-            self.write(written)
+            self.write(written, self.training_rows() if as_ == "training" else self)
         return path
+
+    def training_rows(self) -> Iterator[dict[str, Any]]:
+        """Rows to train any model on, so that it notices perturbed texts: the original texts with
+        their labels, then the perturbed ones with the label `invalid`.
+
+        An audit takes that label as an abstention. `gold` is the label of the original text.
+        """
+        whole = self.source.dataset()
+        if whole.task.is_regression or ABSTAINED in whole.task.labels:
+            has = "numbers" if whole.task.is_regression else f"a label {ABSTAINED!r} of its own"
+            raise DisorderError(
+                f"{option('as_', 'training')} gives perturbed texts the label {ABSTAINED!r}; "
+                f"{whole.name} has {has}"
+            )
+        for example in _drawn(whole.examples, self.limit, self.seed):
+            yield _row_to_learn(example.id, example.texts, example.label, example.label, ORIGINAL)
+        for record in self:
+            spec = record["transformation"]
+            name = f"{record['id']}#{spec}#{record['variant']}"
+            texts = (record["text_a"], record["text_b"])
+            yield _row_to_learn(name, texts, ABSTAINED, record["label"], spec)
 
     @takes_options(ExportOptions)
     def export(
@@ -281,10 +304,24 @@ class PerturbedTexts:
         )
         return EXPORTS[as_](Path(folder), rows)
 
-    def write(self, file: IO[str]) -> None:
-        """Write the records to an open file, one JSON object per line."""
-        for record in self:
+    def write(self, file: IO[str], records: Iterable[Mapping[str, Any]] | None = None) -> None:
+        """Write the records, or other ones, to an open file, one JSON object per line."""
+        for record in self if records is None else records:
             file.write(json.dumps(record, ensure_ascii=False) + "\n")
+
+
+def _row_to_learn(
+    name: str, texts: Texts, label: str, gold: str, transformation: str
+) -> dict[str, Any]:
+    text_a, text_b = texts
+    return {
+        "id": name,
+        "text_a": text_a,
+        "text_b": text_b,
+        "label": label,
+        "gold": gold,
+        "transformation": transformation,
+    }
 
 
 def _drawn(examples: Iterable[Example], limit: int | None, seed: int) -> Iterable[Example]:

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from disorder.data.families import Families
 from disorder.results.result import Figure, Table
-from disorder.verbs.sanity.challenge_role import Role
-from disorder.verbs.sanity.check_input import CheckInput
 from disorder.verbs.sanity.checking import sanity
-from disorder.verbs.sanity.equivalence import VerdictRule
-from disorder.verbs.sanity.result import CheckResult, Sanity, Verdict
-from disorder.verbs.sanity.splits import LIMIT
-from disorder.verbs.sanity.trials import Trial, TrialPredictions, Trials
+from disorder.verbs.sanity.result import Sanity
+from disorder.verbs.sanity.rows import LIMIT
+from disorder.verbs.sanity.trials import CheckInput, Trial, TrialPredictions, Trials
+from disorder.verbs.sanity.verdicts import CheckResult, Role, Verdict, VerdictRule
 
 __all__ = [
     "LIMIT",

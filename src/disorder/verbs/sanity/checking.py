@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from math import ceil
 from pathlib import Path
@@ -17,24 +18,123 @@ from typing import Any, Unpack
 import numpy as np
 
 from disorder.data.families import Families
-from disorder.errors import MissingData, MissingPackage, NothingToMeasure
-from disorder.registry import CheckPart, parts
+from disorder.errors import BadOption, MissingData, MissingPackage, NothingToMeasure, option
+from disorder.registry import CheckPart, part, parts
+from disorder.requests.fields import SanityFields
+from disorder.requests.groups import TrainingOptions
 from disorder.requests.keywords import takes_options
+from disorder.requests.option import changed, command_line, declared_in
 from disorder.requests.sanity import SanityOptions
+from disorder.requests.settings import Settings
 from disorder.results.progress import Steps, shown_progress
 from disorder.results.result import Section
 from disorder.store.store import Store
 from disorder.types import Progress, Score
-from disorder.verbs.sanity.challenge_role import Reading, share_with_own_word
-from disorder.verbs.sanity.check_input import CheckInput
-from disorder.verbs.sanity.equivalence import TOO_LITTLE
-from disorder.verbs.sanity.folder import check_folder, write_folder
-from disorder.verbs.sanity.linear import default_model
-from disorder.verbs.sanity.request import DEFAULT_MODEL, SanityRequest, as_spec
-from disorder.verbs.sanity.result import CheckResult, Sanity, section_of
-from disorder.verbs.sanity.splits import LIMIT, DatasetRows, read_rows
-from disorder.verbs.sanity.trial_models import TrainedByRecipe, TrialModel
-from disorder.verbs.sanity.trials import Trials
+from disorder.verbs.sanity.linear import TrainedByRecipe, TrialModel, default_model
+from disorder.verbs.sanity.report import check_folder, write_folder
+from disorder.verbs.sanity.result import Sanity, section_of
+from disorder.verbs.sanity.rows import LIMIT, DatasetRows, RowLimits, read_rows
+from disorder.verbs.sanity.trials import CheckInput, Trials
+from disorder.verbs.sanity.verdicts import (
+    TOO_LITTLE,
+    CheckResult,
+    Reading,
+    VerdictRule,
+    share_with_own_word,
+)
+
+DEFAULT_MODEL = "linear"
+DECLARED = declared_in(SanityOptions)
+
+
+@dataclass(frozen=True)
+class SanityRequest(SanityFields):
+    """What `disorder.sanity` was called with."""
+
+    data: Any = "builtin"
+
+    @property
+    def rule(self) -> VerdictRule:
+        """The rule that verdicts follow."""
+        return VerdictRule(self.margin, self.skill)
+
+    @property
+    def limits(self) -> RowLimits:
+        """How many rows are used."""
+        return RowLimits(self.limit, self.train_limit)
+
+    @property
+    def parts(self) -> list[CheckPart]:
+        """The checks that are run, in the order of the page."""
+        named = [part(CheckPart, name) for name in self.check]
+        chosen = {entry.name: entry for entry in named or parts(CheckPart).values()}
+        return sorted(chosen.values(), key=lambda entry: (entry.position, entry.name))
+
+    @property
+    def reading(self) -> Settings:
+        """The settings that concern the reading of data."""
+        return Settings.among(self, limit=None)
+
+    @property
+    def recorded(self) -> dict[str, Any]:
+        """The settings as result.json holds them."""
+        is_spec = self.train is None or isinstance(self.train, str)
+        return {
+            "check": [entry.name for entry in self.parts],
+            "margin": self.margin,
+            "skill": self.skill,
+            "folds": self.folds,
+            "limit": self.limit,
+            "train_limit": self.train_limit,
+            "role": self.role,
+            "seed": self.seed,
+            "train": self.train if is_spec else "rows given from Python",
+            "set": dict(self.settings),
+        }
+
+    def check_parts(self) -> None:
+        """Raise on checks and models that there are not."""
+        for name in self.check:
+            part(CheckPart, name)
+        self._check_model()
+
+    def _check_model(self) -> None:
+        if self.model != DEFAULT_MODEL:
+            from disorder.verbs.train import starting_model
+
+            starting_model(self.model)
+            return
+        unused = {name: getattr(self, name) for name in declared_in(TrainingOptions)}
+        given = {name: value for name, value in unused.items() if value}
+        if given:
+            need = f"a {option('model')} that is trained with it: {DEFAULT_MODEL} takes no settings"
+            raise BadOption("sanity", need=need, **given)
+
+    @property
+    def command(self) -> str:
+        """The command that repeats this: every option that differs from its default.
+
+        A line of Python where data was given as objects.
+        """
+        if isinstance(self.data, str) and isinstance(self.train, str | None):
+            return command_line("sanity", self.data, *changed(SanityOptions, vars(self)))
+        said = {
+            name: value
+            for name, value in vars(self).items()
+            if name in DECLARED and not DECLARED[name].is_default(value)
+        }
+        data = repr(self.data) if isinstance(self.data, str) else "data"
+        train = "train" if "train" in said and not isinstance(self.train, str) else None
+        words = [
+            f"{name}={train if name == 'train' and train else repr(said[name])}" for name in said
+        ]
+        return f"disorder.sanity({', '.join([data, *words])})"
+
+
+def as_spec(data: Any) -> Any:
+    """A path as the spec that names it; anything else as it is."""
+    return str(data) if isinstance(data, Path) else data
+
 
 TRAINS = 20  # times the work of another check that one has which trains models, about
 FEWEST = 50  # rows that a model can learn anything from

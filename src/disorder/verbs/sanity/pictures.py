@@ -14,6 +14,9 @@ from disorder.verbs.sanity.trials import DESIGNS, Trial, Trials
 ChartSpec = dict[str, Any]
 COST = "cost (0.05 is five points)"
 SHAPES = {"corrupt-both": "circle", "corrupt-test": "square", "corrupt-train": "triangle-up"}
+INK = "#1b1f24"
+POINT = {"type": "point", "filled": True, "size": 60, "opacity": 1}
+RULE = {"type": "rule", "size": 2}
 COLOURS = {"corrupt-both": BLUE, "corrupt-test": ORANGE, "corrupt-train": "#7a3b8f"}
 
 
@@ -48,11 +51,8 @@ def forest(names: Sequence[str], title: str, *, lines: Sequence[float] = (0.0,))
     dotted = {"type": "rule", "aria": False, "strokeDash": [2, 3], "color": GREY}
     layers = [
         *({"mark": dotted, "encoding": {"x": {"datum": line}}} for line in lines),
-        {"mark": {"type": "rule", "size": 2, "color": BLUE}, "encoding": span},
-        {
-            "mark": {"type": "point", "filled": True, "size": 60, "color": BLUE, "opacity": 1},
-            "encoding": {"y": y, "x": x},
-        },
+        {"mark": RULE | {"color": BLUE}, "encoding": span},
+        {"mark": POINT | {"color": BLUE}, "encoding": {"y": y, "x": x}},
     ]
     return {"layer": layers, "height": {"step": 26}}
 
@@ -77,9 +77,9 @@ def designs(names: Sequence[str], title: str, *, margin: float) -> ChartSpec:
     layers: list[ChartSpec] = [
         _line({"x": {"datum": 0.0}}, [2, 3]),
         _line({"x": {"datum": margin}}, [6, 3]),
-        {"mark": {"type": "rule", "size": 2}, "encoding": span},
+        {"mark": RULE, "encoding": span},
         {
-            "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
+            "mark": POINT,
             "encoding": {"y": y, "yOffset": offset, "x": x, "color": colour, "shape": shape},
         },
     ]
@@ -90,27 +90,13 @@ def scatter(x: ChartSpec, y: ChartSpec, *, label: str = "name") -> ChartSpec:
     """Named points with intervals up and down."""
     span = {"x": x, "y": y | {"field": "low"}, "y2": {"field": "high"}}
     text = {"field": label, "type": "nominal"}
-    return {
-        "layer": [
-            {"mark": {"type": "rule", "size": 2, "color": BLUE, "opacity": 0.6}, "encoding": span},
-            {
-                "mark": {"type": "point", "filled": True, "size": 60, "color": BLUE, "opacity": 1},
-                "encoding": {"x": x, "y": y},
-            },
-            {
-                "mark": {
-                    "type": "text",
-                    "align": "left",
-                    "dx": 7,
-                    "dy": -5,
-                    "fontSize": 11,
-                    "color": "#1b1f24",
-                },
-                "encoding": {"x": x, "y": y, "text": text},
-            },
-        ],
-        "height": 260,
-    }
+    beside = {"type": "text", "align": "left", "dx": 7, "dy": -5, "fontSize": 11, "color": INK}
+    layers = [
+        {"mark": RULE | {"color": BLUE, "opacity": 0.6}, "encoding": span},
+        {"mark": POINT | {"color": BLUE}, "encoding": {"x": x, "y": y}},
+        {"mark": beside, "encoding": {"x": x, "y": y, "text": text}},
+    ]
+    return {"layer": layers, "height": 260}
 
 
 def curve(x: ChartSpec, y: ChartSpec, *, line: float) -> ChartSpec:
@@ -120,11 +106,8 @@ def curve(x: ChartSpec, y: ChartSpec, *, line: float) -> ChartSpec:
         "layer": [
             _line({"y": {"datum": line}}, [2, 3]),
             {"mark": {"type": "line", "color": BLUE, "opacity": 0.5}, "encoding": {"x": x, "y": y}},
-            {"mark": {"type": "rule", "size": 2, "color": BLUE}, "encoding": span},
-            {
-                "mark": {"type": "point", "filled": True, "size": 60, "color": BLUE, "opacity": 1},
-                "encoding": {"x": x, "y": y},
-            },
+            {"mark": RULE | {"color": BLUE}, "encoding": span},
+            {"mark": POINT | {"color": BLUE}, "encoding": {"x": x, "y": y}},
         ]
     }
 

@@ -1,4 +1,4 @@
-"""Results of `disorder.sanity`: verdicts, and the scores, figures and tables behind them."""
+"""The result of `disorder.sanity`: verdicts, and the scores, figures and tables behind them."""
 
 from __future__ import annotations
 
@@ -14,94 +14,14 @@ from disorder.results.result import Figure, Result, Row, Section, Table
 from disorder.results.writing import score_row
 from disorder.store.store import Store
 from disorder.types import Score
-from disorder.verbs.sanity.equivalence import (
-    DOES_AS_WELL,
-    GIVES_AWAY,
-    NEEDED,
-    NO_INFORMATION,
+from disorder.verbs.sanity.verdicts import (
+    CLASSES,
+    IF_BAD,
+    MAIN,
     NOT_NEEDED,
-    UNDECIDED,
+    CheckResult,
+    Verdict,
 )
-
-KINDS = {
-    NEEDED: "needed",
-    NOT_NEEDED: "open",
-    GIVES_AWAY: "open",
-    DOES_AS_WELL: "open",
-    "found": "open",
-    "differs": "open",
-    "skewed": "open",
-    "one label": "open",
-    UNDECIDED: "unsure",
-    NO_INFORMATION: "unsure",
-}  # answer → whether it is a need, a weakness of the data, or not known; others are clean
-IF_TRAINED = {
-    NOT_NEEDED,
-    GIVES_AWAY,
-    DOES_AS_WELL,
-}  # answers about models that are trained on such rows
-MAIN = ("order", "both texts", "word classes")  # questions of the headline
-IF_BAD = ("labels", "rare labels")  # questions that stand there too where there is a problem
-CLASSES = "word classes"
-TRAINED_ON_IT = "if trained on it"  # ends the answers of challenge sets
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """The answer to one question about the data, for all rows or for one group.
-
-    `because` gives the reason in words, `score` the number it rests on, and `original` what the
-    model scores on original texts. `is_learned` marks what only a model trained on such rows can
-    know, where the answer does not tell.
-    """
-
-    question: str
-    answer: str
-    because: str
-    score: Score | None = None
-    group: str = "all"
-    original: Score | None = None
-    is_learned: bool = False
-
-    @property
-    def holds_if_trained(self) -> bool:
-        """Whether it is about models that are trained on such rows, and no others."""
-        return self.is_learned or self.answer in IF_TRAINED
-
-    @property
-    def kind(self) -> str:
-        """How pages and the terminal mark the answer: needed, open, unsure or clean."""
-        return KINDS.get(self.answer.removesuffix(f" {TRAINED_ON_IT}"), "clean")
-
-    @property
-    def name(self) -> str:
-        """The question, and the group if it is about one."""
-        return self.question if self.group == "all" else f"{self.question} ({self.group})"
-
-    @property
-    def is_class(self) -> bool:
-        """Whether it is about one word class: those are named in capitals."""
-        return self.question.isupper()
-
-    @property
-    def line(self) -> str:
-        """The verdict in a line."""
-        return f"{self.name}: {self.answer}. {self.because}"
-
-
-@dataclass(frozen=True)
-class CheckResult:
-    """What a check returns.
-
-    `scores` are rows of the results file: check, transformation, design, group, metric, value,
-    low, high, n, skipped. `notes` are lines for the reader, such as what was left out and why.
-    """
-
-    verdicts: Sequence[Verdict]
-    scores: Sequence[Row] = ()
-    figures: Sequence[Figure] = ()
-    tables: Sequence[Table] = ()
-    notes: Sequence[str] = ()
 
 
 def section_of(
@@ -181,7 +101,7 @@ class Sanity:
     @property
     def result(self) -> Result:
         """The envelope, from which page, terminal and record are made."""
-        from disorder.verbs.sanity.folder import result_of
+        from disorder.verbs.sanity.report import result_of
 
         return result_of(self)
 
@@ -197,8 +117,6 @@ class Sanity:
 
     def as_data(self) -> Row:
         """What was checked and found, as plain data."""
-        from disorder.verbs.sanity.folder import plain_data
-
         return plain_data(self)
 
     @property
@@ -223,11 +141,51 @@ class Sanity:
             if section.name == MAIN[0] and section.found is None
         ]
         answers = [
-            f"{verdict.question}: {verdict.answer}{self._other_groups(verdict)}"
+            f"{verdict.question}: {verdict.answer}{self._how_far(verdict)}"
+            f"{self._other_groups(verdict)}"
             for verdict in self.main_verdicts
         ]
         line = ", ".join([*undone, *answers])
+        if self.original and not any(map(self._how_far, self.main_verdicts)):
+            reached = f"{self.original.value:.3f}, chance is {self.chance:.3f}"
+            line += f" ({self._with_model} reaches {reached})"
         return f"{line[0].upper()}{line[1:]}" if line else "Nothing could be checked"
+
+    @property
+    def _with_model(self) -> str:
+        return f"a {self.model} model" if self.model == "linear" else self.model
+
+    def _how_far(self, verdict: Verdict) -> str:
+        """How far the model got without what is not needed; more than that may need it."""
+        if verdict.question != MAIN[0] or not verdict.answer.startswith(NOT_NEEDED):
+            return ""
+        if verdict.original is None:
+            return ""
+        reached = f"{verdict.original.value:.3f}, chance {self.chance:.3f}"
+        return f" to reach {reached}, with {self._with_model}"
+
+    @property
+    def weaknesses(self) -> list[Verdict]:
+        """What should be fixed, the most urgent first."""
+        bad = [each for each in self.verdicts if each.group == "all" and each.kind == "open"]
+        return sorted((each for each in bad if each.fix), key=lambda each: each.urgency)
+
+    @property
+    def overall(self) -> str:
+        """One verdict over all checks, and what to fix first."""
+        weak = self.weaknesses
+        if weak:
+            names = ", ".join(dict.fromkeys(each.question for each in weak))
+            count = "1 weakness" if len(weak) == 1 else f"{len(weak)} weaknesses"
+            return f"Overall: {count} ({names}). Fix first: {weak[0].fix}."
+        main = [each for each in self.main_verdicts if each.question in MAIN]
+        unsure = [each.question for each in main if each.kind == "unsure"]
+        if unsure or not main:
+            what = f"undecided: {', '.join(unsure)}" if unsure else "little was checked"
+            advice = "Next: more rows, or a stronger --model."
+            return f"Overall: no weakness was found, but {what}. {advice}"
+        needed = ", ".join(each.question for each in main)
+        return f"Overall: no weakness was found; needed: {needed}."
 
     def _other_groups(self, verdict: Verdict) -> str:
         """The groups with another answer to the same question."""
@@ -253,7 +211,7 @@ class Sanity:
 
     def save(self, folder: str | Path) -> Path:
         """Write report.html, result.json, card.md, figures and tables; returns the folder."""
-        from disorder.verbs.sanity.folder import check_folder, write_folder
+        from disorder.verbs.sanity.report import check_folder, write_folder
 
         with Store.open(Path(folder)):
             check_folder(Path(folder))
@@ -304,3 +262,49 @@ def verdict_grid(found: Sanity) -> Grid:
     ]
     columns = [Column("question", "name"), Column("answer", "word"), Column("why", "text")]
     return Grid(columns, rows)
+
+
+def plain_data(found: Sanity) -> Row:
+    """What was checked and found, as result.json holds it."""
+    return {
+        "data": found.data,
+        "train": found.train,
+        "design": found.design,
+        "model": found.model,
+        "rows": dict(found.n_rows),
+        "own_words": found.own_words,
+        "language": found.language,
+        "labels": list(found.labels),
+        "metric": found.metric,
+        "chance": found.chance,
+        "original": record(found.original) if found.original else None,
+        "settings": dict(found.settings),
+        "hashes": dict(found.hashes),
+        "version": found.version,
+        "seconds": found.seconds,
+        "notes": list(found.notes),
+        "overall": found.overall,
+        "fix": [{"question": each.question, "fix": each.fix} for each in found.weaknesses],
+        "verdicts": [
+            _verdict(section.name, verdict)
+            for section in found.sections
+            if section.found
+            for verdict in section.found.verdicts
+        ],
+        "not_done": {each.name: each.reason for each in found.sections if not each.found},
+    }
+
+
+def _verdict(check: str, verdict: Verdict) -> Row:
+    row: Row = {
+        "check": check,
+        "question": verdict.question,
+        "group": verdict.group,
+        "answer": verdict.answer,
+        "because": verdict.because,
+    }
+    if verdict.score:
+        row |= record(verdict.score)
+    if verdict.original:
+        row["original"] = record(verdict.original)
+    return row

@@ -45,6 +45,18 @@ def clustered_share(claims: Bools, clusters: Ints) -> Score:
     return mean_over_labels(claims.astype(float), one_stratum, (0.0, 1.0), clusters=clusters)
 
 
+def clustered_mean(values: Floats, clusters: Ints) -> Score:
+    """The mean of numbers without bounds, with the interval of Student's t over clusters."""
+    cluster_of = _cluster_numbers(len(values), clusters)
+    n = int(cluster_of.max()) + 1
+    value = float(values.mean())
+    if n < 2:
+        return Score(value, -inf, inf, len(values))
+    by_cluster = np.bincount(cluster_of, weights=(values - value) / len(values))
+    half = student(n - 1) * sqrt(n / (n - 1) * float((by_cluster**2).sum()))
+    return Score(value, value - half, value + half, len(values))
+
+
 def mean_over_labels(
     values: Floats,
     labels: Ints,

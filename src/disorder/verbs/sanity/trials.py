@@ -15,22 +15,22 @@ from typing import Any, TypeVar
 import numpy as np
 
 from disorder.data import groups
+from disorder.data.families import Families, find_families
 from disorder.errors import NothingToMeasure
 from disorder.results.result import Row
 from disorder.store.store import ARRAYS, Arrays, Store
-from disorder.types import ORIGINAL, Bools, Floats, Ints, Score, Task, Texts
-from disorder.verbs.sanity.equivalence import VerdictRule
+from disorder.types import ORIGINAL, Bools, Dataset, Example, Floats, Ints, Score, Task, Texts
 from disorder.verbs.sanity.features import shared_words
-from disorder.verbs.sanity.perturbed_rows import PerturbedRows, perturb_rows
+from disorder.verbs.sanity.linear import TrialModel
 from disorder.verbs.sanity.result import record
+from disorder.verbs.sanity.rows import DatasetRows, PerturbedRows, perturb_rows
 from disorder.verbs.sanity.scoring import (
     balanced_accuracy,
     balanced_difference,
     correlation,
     correlation_difference,
 )
-from disorder.verbs.sanity.splits import DatasetRows
-from disorder.verbs.sanity.trial_models import TrialModel
+from disorder.verbs.sanity.verdicts import VerdictRule
 
 DESIGNS = ("corrupt-both", "corrupt-test", "corrupt-train")
 ALL = "all"
@@ -171,6 +171,13 @@ class Trials:
             return np.ones(1)
         counts = np.bincount(self.gold[self.rows.fold != fold], minlength=len(self.task.labels))
         return np.asarray(np.maximum(counts, 1) / max(1, counts.sum()))
+
+    def label_shares_of(self, rows: Ints) -> Floats:
+        """How frequent each label is among the rows that each of these was predicted from."""
+        found = np.ones((len(rows), len(self.task.labels)))
+        for fold in self.rows.folds:
+            found[self.rows.fold[rows] == fold] = self._label_shares(fold)
+        return found
 
     def run(self, specs: Sequence[str]) -> list[Trial]:
         """Each transformation in the three designs; raises where one applies to no row."""
@@ -330,3 +337,45 @@ class Trials:
         after = trial.predictions["corrupt-test"].plain[rows]
         change = np.abs(after - before).max(axis=1)
         return bool((change > UNCHANGED).mean() > SELDOM)
+
+
+@dataclass(frozen=True, eq=False)
+class CheckInput:
+    """What a check gets as its only argument.
+
+    `data` is the dataset (with a limit, the rows that were drawn), `train` its training split (None
+    where there is none); `families` says which of their `examples` are not independent. `rule`
+    holds the margin and decides verdicts. `trials` trains the model on original and on perturbed
+    rows, and scores it; a check that uses it says `trains=True`.
+
+    A check returns a `CheckResult`; where it has nothing to measure it raises `NothingToMeasure`
+    with the reason, and the other checks are still done.
+    """
+
+    data: Dataset
+    train: Dataset | None
+    rule: VerdictRule
+    trained: Trials | str = "no model is trained"
+
+    @property
+    def task(self) -> Task:
+        """The task of the data: its labels (none where gold values are numbers) and language."""
+        return self.data.task
+
+    @cached_property
+    def examples(self) -> Sequence[Example]:
+        """All rows that were read, training rows first."""
+        training_rows = [] if self.train is None else self.train.examples
+        return [*training_rows, *self.data.examples]
+
+    @cached_property
+    def families(self) -> Families:
+        """The families that all rows fall into."""
+        return find_families(self.examples)
+
+    @property
+    def trials(self) -> Trials:
+        """The rows dealt into parts, and the model that is trained and tested on them."""
+        if isinstance(self.trained, str):
+            raise NothingToMeasure(self.trained)
+        return self.trained

@@ -19,8 +19,7 @@ from disorder.verbs.train.comparison import (
 )
 from disorder.verbs.train.devices import is_first_process
 from disorder.verbs.train.folder import learned_nothing
-from disorder.verbs.train.inputs import Inputs
-from disorder.verbs.train.perturbed_copies import perturbed_copies, salad_specs
+from disorder.verbs.train.inputs import Inputs, perturbed_copies, salad_specs
 from disorder.verbs.train.recipe_plan import AfterPhase, Job, Loss, Phase
 from disorder.verbs.train.request import TrainingRequest, check_request
 from disorder.verbs.train.trainable import TrainableModel, starting_model

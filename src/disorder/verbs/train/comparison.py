@@ -24,12 +24,12 @@ from disorder.verbs.train.folder import read_record
 from disorder.verbs.train.request import (
     CheckedRequest,
     TrainingRequest,
+    build_job,
     check_request,
     spelled,
     training_request,
 )
 from disorder.verbs.train.training import changed_since, new_record, run_training
-from disorder.verbs.train.training_data import build_job
 
 EQUAL_ARMS = {"patience": "0", "unperturbed": "keep"}
 

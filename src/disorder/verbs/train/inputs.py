@@ -1,7 +1,10 @@
-"""Training inputs: texts with their targets, and which of them are perturbed copies."""
+"""Training inputs: texts with their targets, and which of them are perturbed copies, one per
+example, by one of several transformations drawn for it.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from disorder.types import Bools, Example, Task, Texts
+from disorder.errors import DoesNotApply
+from disorder.randomness import generator
+from disorder.transformations import parse, suite
+from disorder.transformations.rendering import variant_texts
+from disorder.types import Bools, Context, Example, Task, Texts
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,3 +69,69 @@ def answer_targets(examples: Sequence[Example]) -> NDArray[Any]:
     found = np.empty(len(examples), dtype=object)
     found[:] = [e.answers for e in examples]
     return found
+
+
+@dataclass(frozen=True)
+class PerturbedCopies:
+    """Perturbed texts with the numbers of the examples they were made from; examples left out are
+    counted by transformation and reason.
+    """
+
+    texts: list[Texts]
+    examples: list[int]
+    skips: dict[str, Counter[str]]
+
+    def completed(self, examples: Sequence[Example]) -> PerturbedCopies:
+        """The copies of all examples, where those that could not be perturbed are as they were."""
+        found = dict(zip(self.examples, self.texts, strict=True))
+        texts = [found.get(i, example.texts) for i, example in enumerate(examples)]
+        return PerturbedCopies(texts, list(range(len(examples))), self.skips)
+
+
+def perturbed_copies(
+    examples: Sequence[Example],
+    task: Task,
+    specs: Sequence[str],
+    *,
+    seed: int,
+    context: Context | None,
+) -> PerturbedCopies:
+    """One perturbed copy of every example that any of the transformations applies to, in the order
+    of the examples.
+    """
+    drawn = [int(generator(seed, "mix", example.id).integers(len(specs))) for example in examples]
+    found: dict[int, Texts] = {}
+    skips: dict[str, Counter[str]] = {spec: Counter() for spec in specs}
+    # an example that its transformation does not apply to is given to the next one
+    for turn in range(len(specs)):
+        for number, spec in enumerate(specs):
+            places = [
+                i
+                for i, first in enumerate(drawn)
+                if i not in found and (first + turn) % len(specs) == number
+            ]
+            some = [examples[i] for i in places]
+            perturbed = parse(spec).apply_all(
+                some, task=task, q=1, seed=seed, short="use", context=context
+            )
+            for i, variants in zip(places, perturbed, strict=True):
+                if isinstance(variants, DoesNotApply):
+                    skips[spec][str(variants)] += 1
+                else:
+                    found[i] = variant_texts(variants)[0]
+    kept = sorted(found)
+    return PerturbedCopies([found[i] for i in kept], kept, skips)
+
+
+def salad_specs(*, is_pair: bool, has_model: bool) -> list[str]:
+    """Word Salad's transformations that can be made here: some need pairs, some a model that says
+    which words matter.
+    """
+    found = [parse(spec) for spec in suite("salad")]
+    return [
+        each.spec
+        for each in found
+        if "training data" not in each.needs
+        and (is_pair or all(step.part.scope == "sentence" for step in each.steps))
+        and (has_model or not each.needs - {"tags"})
+    ]

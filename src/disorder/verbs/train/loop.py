@@ -20,20 +20,73 @@ from disorder.errors import BadData, DisorderError
 from disorder.results.progress import Steps
 from disorder.store.store import Checkpoints
 from disorder.types import Ints, Progress
-from disorder.verbs.train.batches import epoch_batches, group_by_step, share_batches, to_tensors
-from disorder.verbs.train.checkpoint import (
+from disorder.verbs.train.devices import OneDevice
+from disorder.verbs.train.evaluation import Evaluate, dev_evaluation, dev_metric
+from disorder.verbs.train.folder import (
     TrainingState,
     read_checkpoint,
     write_checkpoint,
 )
-from disorder.verbs.train.devices import OneDevice
-from disorder.verbs.train.evaluation import Evaluate, dev_evaluation, dev_metric
-from disorder.verbs.train.network_rows import NetworkRows, network_rows
-from disorder.verbs.train.optimizer import adamw, optimizer_tensors, rate_at, restore_optimizer
+from disorder.verbs.train.network_rows import (
+    NetworkRows,
+    epoch_batches,
+    group_by_step,
+    network_rows,
+    share_batches,
+    to_tensors,
+)
 from disorder.verbs.train.recipe_plan import Phase
 from disorder.verbs.train.span_learning import span_rows
 from disorder.verbs.train.trainable import SPANS, TrainableModel, torch_seed
 from disorder.verbs.train.training_settings import LoopSettings
+
+
+def adamw(network: Any, rate: float, decay: float) -> tuple[Any, dict[Any, str]]:
+    """AdamW with decoupled decay, none on biases, norms and other single rows; and the name of each
+    parameter that it trains.
+    """
+    import torch
+
+    names = {
+        parameter: name for name, parameter in network.named_parameters() if parameter.requires_grad
+    }
+    groups = [
+        {"params": [p for p in names if p.ndim > 1], "weight_decay": decay},
+        {"params": [p for p in names if p.ndim <= 1], "weight_decay": 0.0},
+    ]
+    # fused: one pass over each weight instead of one per operation, five times as fast on a CPU
+    filled = [group for group in groups if group["params"]]
+    return torch.optim.AdamW(filled, lr=rate, fused=True), names
+
+
+def rate_at(step: int, n_steps: int, warmup: float) -> float:
+    """The share of the learning rate at a step: linear warm-up, then linear decay to 0."""
+    rising = max(1, round(n_steps * warmup)) if warmup else 0
+    if step < rising:
+        return (step + 1) / rising
+    return (n_steps - step) / max(1, n_steps - rising)
+
+
+def optimizer_tensors(optimizer: Any, names: dict[Any, str]) -> dict[str, Any]:
+    """The optimizer's state by the names of its parameters."""
+    return {
+        f"{names[parameter]}/{key}": value
+        for parameter, state in optimizer.state.items()
+        for key, value in state.items()
+    }
+
+
+def restore_optimizer(optimizer: Any, names: dict[Any, str], tensors: dict[str, Any]) -> None:
+    """Put back what `optimizer_tensors` gave."""
+    by_parameter: dict[str, dict[str, Any]] = {}
+    for name, value in tensors.items():
+        parameter_name, _, key = name.rpartition("/")
+        by_parameter.setdefault(parameter_name, {})[key] = value
+    for parameter, name in names.items():
+        if name in by_parameter:
+            optimizer.state[parameter] = {
+                key: value.to(parameter.device) for key, value in by_parameter[name].items()
+            }
 
 
 @dataclass

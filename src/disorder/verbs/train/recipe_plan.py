@@ -20,9 +20,15 @@ from disorder.models import load
 from disorder.transformations import parse
 from disorder.types import ORIGINAL, Dataset, Example, Task
 from disorder.verbs.context import RunContext
-from disorder.verbs.train.inputs import Inputs, answer_targets, label_targets
+from disorder.verbs.train.inputs import (
+    Inputs,
+    PerturbedCopies,
+    answer_targets,
+    label_targets,
+    perturbed_copies,
+    salad_specs,
+)
 from disorder.verbs.train.losses import cross_entropy, squared_error
-from disorder.verbs.train.perturbed_copies import PerturbedCopies, perturbed_copies, salad_specs
 from disorder.verbs.train.span_learning import score_spans_after, span_loss
 from disorder.verbs.train.trainable import SPANS, TrainableModel
 
@@ -91,7 +97,7 @@ class Job:
         return self.task.labels
 
     def task_phase(self, *, new_head: bool = False) -> Phase:
-        """The task itself on the texts of `--on`: labels, numbers, or answers in a passage."""
+        """The task itself on the texts of `--with`: labels, numbers, or answers in a passage."""
         dev = self.dev_inputs()
         labels = SPANS if self.finds_spans else self.task.labels
         after = score_spans_after(dev) if self.finds_spans else None
@@ -107,7 +113,7 @@ class Job:
         return None if learn else 0
 
     def inputs(self) -> Inputs:
-        """The training data as `--on` says: original, perturbed, or several copies one after the
+        """The training data as `--with` says: original, perturbed, or several copies one after the
         other.
         """
         first, *more = [self.copies(spec) for spec in self.on]
@@ -131,7 +137,7 @@ class Job:
         return self._perturbed_inputs(self.train.examples, perturbed)
 
     def perturbed_by(self, usual: Sequence[str] | None = None) -> list[str]:
-        """The transformations of a mitigation: those of `--on`, else the usual ones, else Word
+        """The transformations of a mitigation: those of `--with`, else the usual ones, else Word
         Salad's.
         """
         named = [spec for spec in self.on if spec != ORIGINAL] or list(usual or ())
@@ -164,9 +170,8 @@ class Job:
         perturbed = perturbed_copies(examples, self.task, specs, seed=seed, context=context)
         if not perturbed.texts:
             reasons = sorted({reason for skips in perturbed.skips.values() for reason in skips})
-            raise BadData(
-                f"{option('on', list(specs))}: no example can be perturbed ({', '.join(reasons)})"
-            )
+            named = option("with_", list(specs))
+            raise BadData(f"{named}: no example can be perturbed ({', '.join(reasons)})")
         return perturbed
 
     def _perturbed_inputs(self, examples: Sequence[Example], perturbed: PerturbedCopies) -> Inputs:
@@ -191,7 +196,7 @@ class Job:
             return RunContext(data_dir=self.data_dir)
         if self.asks is None:
             raise DisorderError(
-                f"{option('on', spec)} needs a trained model that says which words matter: "
+                f"{option('with_', spec)} needs a trained model that says which words matter: "
                 f"{option('asks', 'FORM:FOLDER')}"
             )
         return self._model_context

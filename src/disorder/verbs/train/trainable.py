@@ -104,7 +104,7 @@ def load_trainable(
 
         return TrainableEncoder(start.address, labels, settings.loop.max_length, seed=seed)
     if start.name == "bow":
-        from disorder.verbs.train.trainable_bow import TrainableBow
+        from disorder.verbs.train.trainable_network import TrainableBow
 
         return TrainableBow(start.address, labels)
     from disorder.verbs.train.trainable_network import TrainableNetwork

@@ -41,11 +41,11 @@ from disorder.verbs.train.request import (
     FROM_PYTHON,
     CheckedRequest,
     TrainingRequest,
+    build_job,
     check_request,
     training_request,
 )
 from disorder.verbs.train.trainable import load_trainable
-from disorder.verbs.train.training_data import build_job
 from disorder.verbs.train.training_settings import SETTING_NAMES
 from disorder.visible_text import one_line
 

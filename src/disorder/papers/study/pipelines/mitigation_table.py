@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -98,7 +99,7 @@ class MitigationTable(Pipeline):
         result = StepResult(notes=[EXAMPLES_ALONE] if bench.settings.seeds > 1 else [])
         what = f"{short_name(model)} on {short_name(data)}"
         result.notes += [f"{what}: left out {spec} ({why})" for spec, why in left_out.items()]
-        result.notes += [f"{what}, {line}" for line in chosen_lines(folder)]
+        result.notes += [f"{what}, {line}" for line in self._chosen(folder, list(declared))]
         for finding in found:
             as_declared = replace(
                 finding,
@@ -116,6 +117,12 @@ class MitigationTable(Pipeline):
                 if any(step.part.scope == "pair" for step in parse(spec).steps):
                     found[spec] = "it needs two texts"
         return found
+
+    def _chosen(self, folder: Path, specs: Sequence[str]) -> Iterator[str]:
+        """Which settings held-out data chose."""
+        yield from chosen_lines(folder, list(self.recipes.values()))
+        if self.transfer:
+            yield from chosen_lines(folder, [self.transfer], specs)
 
     def _cells(self, finding: Finding, about: Mapping[str, str]) -> Iterator[StudyCell]:
         """The cell that a finding fills, if the table has one for it."""

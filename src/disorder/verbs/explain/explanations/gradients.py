@@ -15,7 +15,7 @@ from disorder.registry import explanation
 from disorder.types import Floats, Ints, Pair
 from disorder.verbs.explain.result import Explained
 from disorder.verbs.explain.subject import Subject
-from disorder.verbs.explain.word_importance import SURVIVORS, Among, importance
+from disorder.verbs.explain.word_importance import RIGHT, Among, importance, weighing_calls
 
 TOGETHER = 64  # examples per step of progress
 
@@ -23,7 +23,7 @@ TOGETHER = 64  # examples per step of progress
 @explanation(
     asks="Which words does the prediction rest on, by integrated gradients?",
     paper="after OOO §3.3",
-    usual=False,
+    calls=lambda subject, steps, **given: weighing_calls(subject, steps, **given),
     needs="an hf: model",
 )
 def gradients(
@@ -32,7 +32,7 @@ def gradients(
     steps: int = 50,
     n: int = 100,
     q: int = 5,
-    among: Among = SURVIVORS,
+    among: Among = RIGHT,
     lexicon: str = "",
 ) -> Explained:
     """Weigh words by integrated gradients on original texts and on shuffled ones."""

@@ -7,6 +7,7 @@ the model predicts without the heads so found (App. A).
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
@@ -39,6 +40,15 @@ from disorder.verbs.explain.result import Explained, bounds, said
 from disorder.verbs.explain.subject import PerturbedExamples, Subject
 from disorder.verbs.explain.word_importance import cut
 
+# the sets of examples, in lines for an axis
+SETS = {
+    "positives": ["showed", "the heads"],
+    "balanced": ["both labels", "alike"],
+    "all": ["all", "of them"],
+    "random": ["this label,", "survives"],
+    "both": ["any label,", "survives"],
+    "dev-r": ["dev-r:", "one sentence"],
+}
 FEWEST = 20  # draws of random heads, of which 95 % can be told
 WITHOUT = "without the matching heads"
 RANDOM = "without random heads"
@@ -49,7 +59,10 @@ RandomFrom = Literal["any", "layers"]
 @explanation(
     asks="Which attention heads match words, whatever their order?",
     paper="OOO §3.4.2, App. A",
-    usual=False,
+    calls=lambda subject, q, draws, **_: {
+        **subject.perturbed_calls(q=q),
+        "texts without heads": (draws + 3) * len(subject.examples),
+    },
     needs="an hf: encoder, rapidfuzz",
 )
 def heads(
@@ -282,7 +295,8 @@ def _right_without(
 
 
 def _figure(rows: list[Row], sets: list[str], n: int, draws: int) -> Figure:
-    x = name("examples", sets)
+    x = name("examples", sets, "examples, all predicted right with all heads")
+    x["axis"] |= {"labelExpr": f"{json.dumps(SETS)}[datum.label]"}
     y = number("value", "accuracy", domain(0, 1))
     caption = (
         f"Accuracy with {n} heads zeroed, on examples that the model with all heads predicts right "

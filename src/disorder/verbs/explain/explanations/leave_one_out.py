@@ -12,22 +12,24 @@ from disorder.types.predictions import with_abstention
 from disorder.verbs.explain.result import Explained
 from disorder.verbs.explain.subject import Subject
 from disorder.verbs.explain.word_importance import (
-    SURVIVORS,
+    RIGHT,
     Among,
     by_side,
     importance,
     masked,
     n_words,
+    weighing_calls,
 )
 
 
 @explanation(
     asks="Which words does the prediction rest on, one left out at a time?",
     paper="after OOO §3.3",
-    usual=False,
+    on="any",
+    calls=lambda subject, **given: weighing_calls(subject, subject.n_words + 1, **given),
 )
 def leave_one_out(
-    subject: Subject, *, n: int = 100, q: int = 5, among: Among = SURVIVORS, lexicon: str = ""
+    subject: Subject, *, n: int = 100, q: int = 5, among: Among = RIGHT, lexicon: str = ""
 ) -> Explained:
     """Weigh words by leaving each out once, on original texts and on shuffled ones; cheap, and the
     same for every seed.

@@ -23,12 +23,13 @@ from disorder.types.predictions import with_abstention
 from disorder.verbs.explain.result import Explained
 from disorder.verbs.explain.subject import Subject
 from disorder.verbs.explain.word_importance import (
-    SURVIVORS,
+    RIGHT,
     Among,
     by_side,
     importance,
     masked,
     n_words,
+    weighing_calls,
 )
 
 KERNEL_WIDTH = 25.0
@@ -36,14 +37,19 @@ PENALTY = 1.0
 TOGETHER = 2**15  # samples predicted in one go
 
 
-@explanation(asks="Which words does the prediction rest on?", paper="OOO §3.3, 3.4.1", usual=False)
+@explanation(
+    asks="Which words does the prediction rest on, with others left out at random?",
+    paper="OOO §3.3, 3.4.1",
+    on="any",
+    calls=lambda subject, samples, **given: weighing_calls(subject, samples, **given),
+)
 def lime(
     subject: Subject,
     *,
     samples: int = 1000,
     n: int = 100,
     q: int = 5,
-    among: Among = SURVIVORS,
+    among: Among = RIGHT,
     lexicon: str = "",
 ) -> Explained:
     """Weigh words by LIME on original texts and on shuffled ones; with `lexicon`, look up the word
@@ -76,7 +82,7 @@ def _some(
         text for pair, (kept, _) in zip(pairs, distinct, strict=True) for text in masked(pair, kept)
     ]
     cuts = np.cumsum([len(kept) for kept, _ in distinct])[:-1]
-    predictions = np.split(with_abstention(subject.model(texts)), cuts)
+    predictions = np.split(with_abstention(subject.predict(texts)), cuts)
     found = []
     for i, (pair, column) in enumerate(zip(pairs, columns.tolist(), strict=True)):
         _, places = distinct[i]

@@ -20,10 +20,9 @@ from disorder.registry import explanation
 from disorder.results.result import Figure, Row, Table
 from disorder.transformations.rendering import render
 from disorder.transformations.words import split
-from disorder.types import Example, Floats, Ints, Sentence, Texts
+from disorder.types import Example, Floats, Ints, Score, Sentence, Texts
 from disorder.types.predictions import ABSTAINED, with_abstention
 from disorder.verbs.explain.bleu import cased_kinds
-from disorder.verbs.explain.chart_style import domain, intervals, number
 from disorder.verbs.explain.neighbour_search import (
     Reordering,
     Search,
@@ -45,7 +44,10 @@ NEVER = 10**6  # words moved, for a prediction that no reordering flipped
 
 
 @explanation(
-    asks="How little must move to flip the prediction, and how much may move without?", usual=False
+    asks="How little must move to flip the prediction, and how much may move without?",
+    calls=lambda subject, n, budget, **_: {
+        "reordered texts": 2 * budget * min(n, len(subject.examples))
+    },
 )
 def neighbours(
     subject: Subject,
@@ -88,12 +90,18 @@ def neighbours(
         skips[reason] = len(subject.examples) - len(texts)
     return Explained(
         finding,
-        [pairs_figure(pairs, shown), flips_figure(found)],
-        [pairs_table(pairs)],
+        [pairs_figure(pairs, shown)],
+        [flips_table(found), pairs_table(pairs)],
         scores,
         _notes(flips, budget),
         skips,
+        claims=_claims(scores["flipped within the budget"]),
     )
+
+
+def _claims(flipped: Score) -> dict[str, bool]:
+    """Whether order is used: some predictions flip, or none does."""
+    return {"order": flipped.value > 0} if flipped.low > 0.05 or not flipped.value else {}
 
 
 def _notes(flips: Sequence[SearchResult], budget: int) -> list[str]:
@@ -301,21 +309,13 @@ def _version(text: MovableText, found: Reordering | None) -> TextVersion | None:
     return TextVersion(text.positions(found.order), is_moved, label, found.probability)
 
 
-def flips_figure(flips: Sequence[Reordering | None]) -> Figure:
+def flips_table(flips: Sequence[Reordering | None]) -> Table:
     """How many predictions a reordering of at most so many words flips."""
     sizes = np.array([NEVER if found is None else found.size[0] for found in flips])
     most = max(2, *sizes[sizes < NEVER].tolist(), 2)
-    counts = range(1, most + 1)
-    rows = [{"words moved": k, **bounds(share(sizes <= k))} for k in counts]
-    axis = {
-        "axis": {"values": list(counts), "format": "d"},
-        "scale": {"domain": [0.5, most + 0.5]},
-    }
-    x = number("words moved", "words moved, at most", axis)
-    y = number("value", "share of predictions flipped", domain(0, 1))
+    rows = [{"words moved, at most": k, **bounds(share(sizes <= k))} for k in range(1, most + 1)]
     caption = (
-        "Share of predictions that a reordering of at most so many words flips, with Wilson's 95 % "
-        "intervals. For one word it is exact where the budget allowed every move; for more it is "
-        "what the search found, a lower bound."
+        "Share of predictions that a reordering of so many words flips. For one word it is exact "
+        "where the budget allowed every move; for more it is what the search found, a lower bound."
     )
-    return Figure("neighbours_curve", caption, rows, {"layer": intervals(x, y)})
+    return Table("neighbours_flips", caption, rows)

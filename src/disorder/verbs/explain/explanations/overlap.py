@@ -33,7 +33,15 @@ PointsByOrder = dict[int, list[BinnedAcceptance]]
 
 
 @explanation(
-    asks="Do surviving pieces of the text explain what is accepted?", paper="UNLI Fig. 3, 10"
+    asks="Do surviving pieces of the text explain what is accepted?",
+    paper="UNLI Fig. 3, 10",
+    calls=lambda subject, clumped, **_: {
+        **subject.perturbed_calls(),
+        "clumped texts": len(CLUMPS)
+        * max(1, subject.settings.n_variants // len(CLUMPS))
+        * len(subject.examples)
+        * clumped,
+    },
 )
 def overlap(subject: Subject, *, width: float = 0.15, clumped: bool = True) -> Explained:
     """Show acceptance by BLEU-2, 3 and 4 of each permutation with its original, in bins of `width`.

@@ -30,7 +30,7 @@ ROOM = 4  # tokens that an answer may have per word
 @explanation(
     asks="Can the model put the words back into order?",
     needs="a language model that writes text, rapidfuzz",
-    usual=False,
+    calls=lambda subject, n: {"texts to restore": min(n, len(subject.examples))},
 )
 def recover(subject: Subject, *, n: int = 50) -> Explained:
     """Ask a language model to restore scrambled texts, and measure the share of the edit distance

@@ -36,7 +36,10 @@ SAMPLES = 300  # of LIME: few words have few distinct ones
 @explanation(
     asks="Which shuffles of an example change its prediction, and which words weigh in each?",
     paper="OOO Fig. 1, 3, 4, A2–A4",
-    usual=False,
+    calls=lambda subject, q, n, samples: {
+        **subject.perturbed_calls(q=q),
+        "words of shuffles left out": 2 * n * (q + 1) * samples,
+    },
 )
 def shuffles(subject: Subject, *, q: int = 5, n: int = 1, samples: int = SAMPLES) -> Explained:
     """Draw `n` examples whose prediction stays under `q` shuffles and `n` whose prediction changes:

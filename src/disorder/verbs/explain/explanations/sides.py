@@ -20,7 +20,13 @@ SIDES = {"both": "both texts", "b": "second text only", "a": "first text only"}
 SCORES = ("Ω_max", "mean acceptance")
 
 
-@explanation(asks="Both texts, or one?", paper="UNLI Fig. 9")
+@explanation(
+    asks="Does it matter whether both texts are perturbed, or one?",
+    paper="UNLI Fig. 9",
+    calls=lambda subject: {
+        "texts of three kinds": len(SIDES) * subject.settings.n_variants * len(subject.examples)
+    },
+)
 def sides(subject: Subject) -> Explained:
     """Compare perturbing both texts of a pair with perturbing either alone, on the examples that
     allow all three.

@@ -25,6 +25,7 @@ TEXTS = ("original", "shuffled")
     asks="Does a shuffled text look as similar as the original one?",
     paper="OOO Fig. 2",
     on="numbers",
+    calls=lambda subject, n, **_: subject.perturbed_calls(f"shuffle_ngrams:n={n}"),
 )
 def similarity(subject: Subject, *, n: int = 1, ranges: int = 6) -> Explained:
     """Compare the histograms of predicted numbers on original pairs and on pairs with runs of `n`

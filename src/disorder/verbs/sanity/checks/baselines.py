@@ -17,19 +17,21 @@ from disorder.results.result import Figure, Row, Table
 from disorder.results.writing import in_points, score_row, with_interval
 from disorder.types import Ints, Score
 from disorder.verbs.sanity import features
-from disorder.verbs.sanity.check_input import CheckInput
+from disorder.verbs.sanity.checks.order import FIX
 from disorder.verbs.sanity.checks.overlap import same_overlap
-from disorder.verbs.sanity.equivalence import (
+from disorder.verbs.sanity.linear import Block, baseline_model
+from disorder.verbs.sanity.pictures import forest
+from disorder.verbs.sanity.result import record
+from disorder.verbs.sanity.trials import CheckInput, TrialPredictions, Trials
+from disorder.verbs.sanity.verdicts import (
     DOES_AS_WELL,
     FALLS_SHORT,
     NEEDED,
     NO_INFORMATION,
     NOT_NEEDED,
+    CheckResult,
+    Verdict,
 )
-from disorder.verbs.sanity.linear import Block, baseline_model
-from disorder.verbs.sanity.pictures import forest
-from disorder.verbs.sanity.result import CheckResult, Verdict, record
-from disorder.verbs.sanity.trials import TrialPredictions, Trials
 
 LABEL_PRIOR = "label prior"
 LENGTH = "length only"
@@ -111,7 +113,8 @@ def _bag_of_words_verdict(trials: Trials, predictions: TrialPredictions) -> Verd
     because = f"It scores {with_interval(score)}; the model scores {in_points(cost)} more"
     if trouble:
         because += f". {trouble}"
-    return Verdict(BAG_OF_WORDS, ANSWERS.get(answer, answer), because, cost, original=original)
+    answer = ANSWERS.get(answer, answer)
+    return Verdict(BAG_OF_WORDS, answer, because, cost, original=original, fix=FIX, urgency=2)
 
 
 def _length_verdict(trials: Trials, predictions: TrialPredictions) -> Verdict:
@@ -122,7 +125,8 @@ def _length_verdict(trials: Trials, predictions: TrialPredictions) -> Verdict:
         score.value - chance, score.low - chance, score.high - chance, score.n, score.skipped
     )
     because = f"It scores {with_interval(score)}, chance is {chance:.3f}"
-    return Verdict(LENGTH, trials.rule.gives_away(gain), because, gain)
+    fix = "balance the lengths of texts over labels"
+    return Verdict(LENGTH, trials.rule.gives_away(gain), because, gain, fix=fix, urgency=2)
 
 
 def _overlap_verdict(trials: Trials, predictions: Mapping[str, TrialPredictions]) -> Verdict:
@@ -139,7 +143,8 @@ def _overlap_verdict(trials: Trials, predictions: Mapping[str, TrialPredictions]
         f"Added to the lengths of the texts it gains {in_points(gain)}; alone it scores {alone}, "
         f"chance is {trials.chance(rows):.3f}"
     )
-    return Verdict(OVERLAP, trials.rule.gives_away(gain), because, gain)
+    fix = "balance the share of common words over labels"
+    return Verdict(OVERLAP, trials.rule.gives_away(gain), because, gain, fix=fix, urgency=2)
 
 
 def _row(trials: Trials, name: str, predictions: TrialPredictions) -> Row:

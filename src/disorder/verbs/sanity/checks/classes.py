@@ -13,14 +13,19 @@ from disorder.registry import check
 from disorder.results.result import Figure, Row, Table
 from disorder.results.writing import MINUS, score_row
 from disorder.transformations import parse
-from disorder.transformations.applying.suites import SINGLE
+from disorder.transformations.applying.parsing import SINGLE
 from disorder.transformations.tags import tagger_notes
 from disorder.types import Score
-from disorder.verbs.sanity.check_input import CheckInput
-from disorder.verbs.sanity.equivalence import NEEDED, NOT_NEEDED, UNDECIDED, reason
 from disorder.verbs.sanity.pictures import COST, cost_figure, number, scatter
-from disorder.verbs.sanity.result import CheckResult, Verdict
-from disorder.verbs.sanity.trials import Trial, Trials
+from disorder.verbs.sanity.trials import CheckInput, Trial, Trials
+from disorder.verbs.sanity.verdicts import (
+    NEEDED,
+    NOT_NEEDED,
+    UNDECIDED,
+    CheckResult,
+    Verdict,
+    reason,
+)
 
 
 @check(asks="Which word classes does the data need?", paper="NDSC Tables 2–4, Fig. 1", position=40)

@@ -19,12 +19,11 @@ from disorder.registry import check
 from disorder.results.result import Row, Table
 from disorder.results.writing import rounded
 from disorder.types import Example
-from disorder.verbs.sanity.check_input import CheckInput
-from disorder.verbs.sanity.equivalence import VerdictRule
-from disorder.verbs.sanity.result import CheckResult, Verdict
-from disorder.verbs.sanity.trials import Trials
+from disorder.verbs.sanity.trials import CheckInput, Trials
+from disorder.verbs.sanity.verdicts import CheckResult, Verdict, VerdictRule
 
 RARE = 0.5  # of an equal share: what a rare label has less than
+ADD_A_LABEL = "add rows of another label"
 
 
 @check(asks="Is a label so frequent, or so rare, that scores mislead?", trains=False, position=5)
@@ -36,7 +35,7 @@ def labels(given: CheckInput) -> CheckResult:
     if len(counts) == 1:
         [(label, n)] = counts.items()
         because = f"Each of {n:,} rows has the label {label!r}: there is nothing to tell apart"
-        return CheckResult([Verdict("labels", "one label", because)])
+        return CheckResult([Verdict("labels", "one label", because, fix=ADD_A_LABEL, urgency=1)])
     scored, where = _scored_rows(given)
     tested = _counts(given.task.labels, [example for example, _ in scored])
     families = _counts(given.task.labels, _one_per_family(scored))
@@ -80,7 +79,8 @@ def _skew_verdict(counts: Counter[str], rule: VerdictRule) -> Verdict:
     if is_skewed:
         because += ": compare accuracies with the first, or use balanced accuracy"
     score = share(np.arange(total) < n)
-    return Verdict("labels", "skewed" if is_skewed else "not skewed", because, score)
+    fix = "report balanced accuracy, or balance the labels"
+    return Verdict("labels", "skewed" if is_skewed else "not skewed", because, score, fix=fix)
 
 
 def _rare_verdict(families: Counter[str], where: str, rule: VerdictRule) -> Verdict:
@@ -106,7 +106,8 @@ def _rare_verdict(families: Counter[str], where: str, rule: VerdictRule) -> Verd
         f"of the rarest moves it by {weight:.1f} points; {enough:,} are needed for the margin of "
         f"{rule.in_points}"
     )
-    return Verdict("rare labels", "found", because)
+    fix = f"add rows of {', '.join(map(repr, rare))}, or leave them out of scores"
+    return Verdict("rare labels", "found", because, fix=fix)
 
 
 def _rows(counts: Counter[str], tested: Counter[str], families: Counter[str]) -> list[Row]:

@@ -13,13 +13,12 @@ from disorder.languages import UNSPACED_LANGUAGES, language_name
 from disorder.registry import check
 from disorder.results.writing import with_interval
 from disorder.types import Ints
-from disorder.verbs.sanity.check_input import CheckInput
-from disorder.verbs.sanity.equivalence import NOT_NEEDED, UNDECIDED, reason
 from disorder.verbs.sanity.pictures import cost_figure
-from disorder.verbs.sanity.result import CheckResult, Verdict
-from disorder.verbs.sanity.trials import Trial, Trials
+from disorder.verbs.sanity.trials import CheckInput, Trial, Trials
+from disorder.verbs.sanity.verdicts import NOT_NEEDED, UNDECIDED, CheckResult, Verdict, reason
 
 SIZES = (1, 2, 3)
+FIX = "add rows that order decides: the same words in another order, with another label"
 CHINESE = "zh"  # the default model sees its characters, which stay the same
 
 
@@ -67,4 +66,5 @@ def order_verdict(
     if answer == NOT_NEEDED and not has_looked:
         answer = UNDECIDED
         trouble = f"The model made no use of order; it scores {with_interval(original)}"
-    return Verdict("order", answer, reason("Shuffling", cost, trouble), cost, group, original)
+    because = reason("Shuffling", cost, trouble)
+    return Verdict("order", answer, because, cost, group, original, fix=FIX, urgency=2)

@@ -13,15 +13,14 @@ from disorder.registry import check
 from disorder.results.result import Figure, Row
 from disorder.results.writing import score_row, with_interval
 from disorder.types import Bools, Floats, Ints, Score
-from disorder.verbs.sanity.check_input import CheckInput
-from disorder.verbs.sanity.equivalence import UNDECIDED, VerdictRule
 from disorder.verbs.sanity.pictures import curve, number, scatter, short_name
-from disorder.verbs.sanity.result import CheckResult, Verdict
 from disorder.verbs.sanity.scoring import clustered_share, weighted_means
-from disorder.verbs.sanity.trials import Trials
+from disorder.verbs.sanity.trials import CheckInput, Trials
+from disorder.verbs.sanity.verdicts import UNDECIDED, CheckResult, Verdict, VerdictRule
 
 N_BINS = 10
 FEWEST = 10  # rows that a bin must have to be shown
+FIX = "show accuracy on rows that share few words apart"
 
 
 @check(
@@ -53,7 +52,7 @@ def overlap(given: CheckInput) -> CheckResult:
         f"Of the third of rows that share least {least} are predicted right, "
         f"of those that share most {most}"
     )
-    verdict = Verdict("accuracy by overlap", _answer(gap, given.rule), because, gap)
+    verdict = Verdict("accuracy by overlap", _answer(gap, given.rule), because, gap, fix=FIX)
     figures = [_bins_figure(shared, is_right, clusters, trials), _sets_figure(shared, trials)]
     return CheckResult([verdict], figures=figures)
 

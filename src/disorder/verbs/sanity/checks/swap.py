@@ -14,12 +14,10 @@ from disorder.registry import check
 from disorder.results.result import Figure, Row, Table
 from disorder.results.writing import score_row
 from disorder.types import Ints
-from disorder.verbs.sanity.check_input import CheckInput
-from disorder.verbs.sanity.equivalence import reason
 from disorder.verbs.sanity.pictures import forest
-from disorder.verbs.sanity.result import CheckResult, Verdict
 from disorder.verbs.sanity.scoring import clustered_share
-from disorder.verbs.sanity.trials import Trial, Trials
+from disorder.verbs.sanity.trials import CheckInput, Trial, Trials
+from disorder.verbs.sanity.verdicts import CheckResult, Verdict, reason
 
 SPEC = "swap_texts"
 

@@ -12,16 +12,15 @@ from functools import partial
 from disorder.registry import check
 from disorder.results.writing import in_points, with_interval
 from disorder.types import Ints
-from disorder.verbs.sanity.check_input import CheckInput
-from disorder.verbs.sanity.equivalence import NEEDED, NOT_NEEDED, UNDECIDED
 from disorder.verbs.sanity.pictures import cost_figure
-from disorder.verbs.sanity.result import CheckResult, Verdict
-from disorder.verbs.sanity.trials import Trial, Trials
+from disorder.verbs.sanity.trials import CheckInput, Trial, Trials
+from disorder.verbs.sanity.verdicts import NEEDED, NOT_NEEDED, UNDECIDED, CheckResult, Verdict
 
 DROPPED = {
     "drop_text": ("text_a", "text_b"),
     "drop_text:side=b": ("text_b", "text_a"),
 }  # spec → the text that is dropped, the text that is left
+FIX = "rewrite the rows that one text alone decides"
 
 
 @check(asks="Does the data need both texts?", paper="NDSC", pairs=True, position=20)
@@ -58,7 +57,7 @@ def _verdict(trials: Trials, found: Sequence[Trial], group: str, rows: Ints) -> 
     if troubles:
         because += f". {troubles[0]}"
     cheapest = min(costs, key=lambda cost: cost.value)
-    return Verdict("both texts", answer, because, cheapest, group, original)
+    return Verdict("both texts", answer, because, cheapest, group, original, fix=FIX, urgency=2)
 
 
 def _answer(answers: Sequence[str]) -> str:

@@ -22,9 +22,8 @@ from disorder.registry import check
 from disorder.results.result import Row, Table
 from disorder.results.writing import rounded
 from disorder.types import Bools, Example, Floats, Ints
-from disorder.verbs.sanity.check_input import CheckInput
-from disorder.verbs.sanity.equivalence import VerdictRule, joint_z
-from disorder.verbs.sanity.result import CheckResult, Verdict
+from disorder.verbs.sanity.trials import CheckInput
+from disorder.verbs.sanity.verdicts import CheckResult, Verdict, VerdictRule, joint_z
 
 SMOOTHING = 10.0  # imagined rows with the word, whose labels are as frequent as in all the data
 FEWEST = 10  # independent rows that a word must be in to be looked at
@@ -202,7 +201,8 @@ def _verdict(
         f"{found} a label away by more than {margin}, {most}; "
         f"{covered:.2f} of the rows have one of them"
     )
-    return Verdict("label words", "found", because, is_learned=True)
+    fix = "rewrite rows with these words, or balance their labels (label_words.csv)"
+    return Verdict("label words", "found", because, is_learned=True, fix=fix, urgency=2)
 
 
 def _table(rows: Sequence[Row]) -> Table:

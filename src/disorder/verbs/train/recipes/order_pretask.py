@@ -15,9 +15,8 @@ import numpy as np
 from disorder.errors import BadData
 from disorder.registry import recipe
 from disorder.types import Example, Fidelity, Task
-from disorder.verbs.train.inputs import Inputs
+from disorder.verbs.train.inputs import Inputs, perturbed_copies
 from disorder.verbs.train.losses import cross_entropy
-from disorder.verbs.train.perturbed_copies import perturbed_copies
 from disorder.verbs.train.recipe_plan import Job, Phase
 
 LABELS = ("fake", "real")

@@ -1,7 +1,7 @@
 """Plain training: how well does the model learn the task itself? Also the corruption experiments,
-by `--on T`.
+by `--with T`.
 
-`--on derange` trains on one permutation of every example (UNLI, Table 6); `--on original --on
+`--with derange` trains on one permutation of every example (UNLI, Table 6); `--with original --with
 drop…` on several copies (NDSC).
 """
 
@@ -14,6 +14,6 @@ from disorder.verbs.train.recipe_plan import Job, Phase
 @recipe(paper="UNLI, WS, NDSC", spans=True)
 def plain(job: Job) -> list[Phase]:
     """Cross-entropy on the gold labels (answers in a passage; squared error for numbers), on the
-    texts of `--on`.
+    texts of `--with`.
     """
     return [job.task_phase()]

@@ -1,0 +1,138 @@
+"""What to do after an audit: one to three commands that can run for this model, task and data.
+
+They follow from the kind of the conclusion. A folder names model, data and columns of its run,
+unless loading the model runs code or reaches a server: then the command names it. A model or data
+that was given as a Python object has no command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from disorder.registry import DataPart, ModelPart, parts
+from disorder.requests.audit import AuditOptions, SamplingOptions
+from disorder.requests.explain import ExplainOptions
+from disorder.requests.groups import ReadingOptions
+from disorder.requests.option import changed, command_line, declared_in, must_be_named
+from disorder.requests.plan import PlanOptions
+from disorder.requests.settings import resume_line
+from disorder.results.result import NextStep
+from disorder.results.run import NEEDS, Run
+
+MOST = 3
+IN_MEMORY = "data"  # how rows that were given as they are are called
+FEWEST_ROWS = 50  # that `sanity` trains on
+TRAINABLE = "hf"  # a kind of model that `train` can start from
+KEEPS = ("bag_of_words", "bag_or_misled", "order_not_used", "mixed_or_bag", "mixed")
+LOSES = ("reads_order", "reads_or_mixed")
+
+
+def next_steps(run: Run) -> list[NextStep]:
+    """What to type next."""
+    if run.status != "done":
+        return [] if run.folder is None else [NextStep(resume_line(run.folder), "resume it")]
+    return list(islice(_steps(run), MOST)) or list(_report(run))
+
+
+def _steps(run: Run) -> Iterator[NextStep]:
+    kind = "" if run.conclusion is None else run.conclusion.kind
+    is_part = run.settings.get("break_", "text") != "text"
+    is_about_texts = run.kind == "labels" and not run.is_likelihood and not is_part
+    if kind and is_about_texts:
+        if kind in KEEPS:
+            yield from _explain(run, "which words it relies on")
+            yield from _sanity(run, "whether this data needs word order")
+            yield from _train(run)
+        elif kind in LOSES:
+            yield from _gate(run)
+            yield from _explain(run, "which words and orders matter")
+        elif kind == "misled_by_order":
+            yield from _explain(run, "what it relies on")
+            yield from _sanity(run, "what is wrong with this data")
+        elif kind == "surface":
+            yield from _perturb(run)
+            yield from _explain(run, "what it relies on")
+        elif kind == "undecided":
+            yield from _more(run)
+            yield from _explain(run, "what it relies on")
+        elif kind == "no_skill":
+            yield from _sanity(run, "whether these labels can be learnt")
+
+
+def _source(run: Run, request: type) -> list[str]:
+    """How a command names model and data of a run: by its folder, else by their specs and how they
+    are read; empty where one of them has none.
+    """
+    is_spec = run.model.partition(":")[0] in parts(ModelPart)
+    if not is_spec or run.data == IN_MEMORY:
+        return []
+    if run.folder is not None and not must_be_named(run.model):
+        return [str(run.folder)]
+    drawn = {each.recorded_name for each in declared_in(SamplingOptions).values()}
+    read = {name: value for name, value in run.settings.items() if name not in drawn}
+    return [run.model, run.data, *changed(request, read)]
+
+
+def _explain(run: Run, why: str) -> Iterator[NextStep]:
+    source = _source(run, ExplainOptions)
+    if source:
+        is_cheap = bool(run.labels) and not must_be_named(run.model) and not run.prompt
+        by = ["--by", "leave_one_out"] if is_cheap else []
+        yield NextStep(command_line("explain", *source, *by), why)
+
+
+def _sanity(run: Run, why: str) -> Iterator[NextStep]:
+    is_known = any(group.startswith(NEEDS) for group in run.groups)
+    if run.data != IN_MEMORY and run.n_available >= FEWEST_ROWS and not is_known:
+        words = changed(ReadingOptions, run.settings)
+        yield NextStep(command_line("sanity", run.data, *words), why)
+
+
+def _train(run: Run) -> Iterator[NextStep]:
+    """Train the weakness away, where there is a split for that."""
+    name = run.data.partition(":")[0]
+    part = parts(DataPart).get(name)
+    if part is None or "train" not in part.splits or not run.model.startswith(f"{TRAINABLE}:"):
+        return
+    words = ["entropic", f"{name}:train", "--model", run.model]
+    if run.folder is not None:
+        words += ["--audit", str(run.folder)]
+    yield NextStep(command_line("train", *words), "train the weakness away")
+
+
+def _gate(run: Run) -> Iterator[NextStep]:
+    if run.folder is not None and run.conclusion is not None:
+        rule = f"{run.conclusion.transformation}:skill_kept > {run.settings.get('bag_above', 0.8)}"
+        yield NextStep(command_line("gate", run.folder, "--fail-if", rule), "keep it so, in CI")
+
+
+def _perturb(run: Run) -> Iterator[NextStep]:
+    """Show what else changes in the texts."""
+    if run.conclusion is not None and run.data != IN_MEMORY:
+        with_ = ["--with", f"surface:of={run.conclusion.transformation}", "--limit", "5"]
+        words = changed(ReadingOptions, run.settings)
+        yield NextStep(
+            command_line("perturb", run.data, *with_, *words), "what else changes in the texts"
+        )
+
+
+def _more(run: Run) -> Iterator[NextStep]:
+    """More examples where there are some, else how many are needed."""
+    found = run.conclusion
+    source = _source(run, PlanOptions)
+    if not source:
+        return
+    more = None if found is None else found.more_examples
+    if more is not None and run.settings.get("limit") and run.n_available > run.n_examples:
+        limit = min(run.n_available, run.n_examples + more)
+        settings = {**run.settings, "transformations": run.transformations, "seed": run.seed}
+        words = changed(AuditOptions, settings | {"limit": limit})
+        yield NextStep(command_line("audit", run.model, run.data, *words), "decide it")
+    else:
+        yield NextStep(command_line("plan", *source), "how many examples would decide it")
+
+
+def _report(run: Run) -> Iterator[NextStep]:
+    if run.folder is not None:
+        yield NextStep(command_line("report", run.folder, "--all"), "everything that was measured")

@@ -1,0 +1,215 @@
+"""Tasks for other tools: the same prompts as ours, original and perturbed, one file each, as
+multiple-choice tasks of lm-evaluation-harness or as tasks of inspect_ai.
+
+lm_eval --model hf --model_args pretrained=FOLDER --tasks GROUP --include_path DIR
+inspect eval DIR/tasks.py --model PROVIDER/MODEL
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from disorder.errors import DisorderError
+from disorder.models.prompting import Prompt, Question
+from disorder.store.storage import LOCK, write_atomically
+from disorder.store.store import Store
+from disorder.types import ORIGINAL, Example, Texts
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class TaskRows:
+    """The questions of an export, file by file: originals first, then one per transformation."""
+
+    name: str
+    prompt: Prompt
+    originals: list[Example]
+    records: list[Row]
+
+    @property
+    def files(self) -> dict[str, list[tuple[Row, Question]]]:
+        """What stands in each file: what is known of a text, and the question about it."""
+        found = {
+            ORIGINAL: [self._asked(_original(example), example.texts) for example in self.originals]
+        }
+        for record in self.records:
+            file = file_name(record["transformation"])
+            texts = (record["text_a"], record["text_b"])
+            found.setdefault(file, []).append(self._asked(record, texts))
+        return found
+
+    def _asked(self, record: Row, texts: Texts) -> tuple[Row, Question]:
+        [question] = self.prompt.questions([texts])
+        keys = ("id", "transformation", "variant", "label")
+        gold = {"gold": self.prompt.labels.index(record["label"])}
+        return {key: record[key] for key in keys} | gold, question
+
+
+def _original(example: Example) -> Row:
+    return {
+        "id": example.id,
+        "transformation": ORIGINAL,
+        "variant": 0,
+        "label": example.label,
+    }
+
+
+def file_name(spec: str) -> str:
+    """A transformation's spec as the name of a file and of a task.
+
+    >>> file_name("shuffle_ngrams:n=2+reverse")
+    'shuffle_ngrams_n_2_reverse'
+    """
+    return re.sub(r"\W+", "_", spec).strip("_")
+
+
+def write_files(
+    folder: Path, rows: TaskRows, line: Callable[[Row, Question], Row], extra: dict[str, str]
+) -> None:
+    """Write one JSONL file per transformation, and other files of text."""
+    with Store.open(folder):
+        if any(path.name != LOCK for path in folder.iterdir()):
+            raise DisorderError(f"{folder} is not empty; choose another folder for the task")
+        for name, entries in rows.files.items():
+            content = "".join(_lines(entries, line))
+            write_atomically(folder / f"{name}.jsonl", content.encode("utf-8"))
+        for name, text in extra.items():
+            write_atomically(folder / name, text.encode("utf-8"))
+
+
+def _lines(
+    entries: list[tuple[Row, Question]], line: Callable[[Row, Question], Row]
+) -> Iterator[str]:
+    for record, question in entries:
+        yield json.dumps(line(record, question), ensure_ascii=False) + "\n"
+
+
+READER = '''"""Reads the rows that lie beside this file; written by disorder."""
+
+from pathlib import Path
+
+from datasets import Dataset
+
+
+def rows(file, **_):
+    """The rows of one transformation."""
+    return {"test": Dataset.from_json(str(Path(__file__).parent / f"{file}.jsonl"))}
+'''
+LM_EVAL_TASK = """task: {task}
+custom_dataset: !function rows.rows
+test_split: test
+output_type: multiple_choice
+doc_to_text: "{{{{prompt}}}}"
+doc_to_choice: choices
+doc_to_target: gold
+target_delimiter: " "
+num_fewshot: 0
+metric_list:
+  - metric: acc
+    aggregation: mean
+    higher_is_better: true
+metadata:
+  version: 1.0
+  file: {file}
+"""
+GROUP = """group: {group}
+task:
+{tasks}
+metadata:
+  version: 1.0
+"""
+
+
+def write_lm_eval(folder: Path, rows: TaskRows) -> str:
+    """Write the folder; gives the name of the group."""
+    names = {file: f"{rows.name}_{file}" for file in rows.files}
+    tasks = "\n".join(f"  - {name}" for name in names.values())
+    extra = {"rows.py": READER, f"{rows.name}.yaml": GROUP.format(group=rows.name, tasks=tasks)}
+    extra |= {
+        f"{name}.yaml": LM_EVAL_TASK.format(task=name, file=json.dumps(file))
+        for file, name in names.items()
+    }
+    write_files(folder, rows, _lm_eval_line, extra)
+    return rows.name
+
+
+def _lm_eval_line(record: Row, question: Question) -> Row:
+    return record | {"prompt": question.text, "choices": list(question.options)}
+
+
+HEAD = '''"""Original and perturbed texts as tasks of inspect_ai; written by disorder.
+
+The answer is right when it is the word of the gold label, whatever its case and punctuation.
+"""
+
+import re
+from pathlib import Path
+
+from inspect_ai import Task, task
+from inspect_ai.dataset import json_dataset
+from inspect_ai.scorer import CORRECT, INCORRECT, Score, accuracy, scorer, stderr
+from inspect_ai.solver import generate
+
+
+def is_right(answer: str, gold: str) -> bool:
+    """Whether an answer is the gold word and nothing else."""
+    said, wanted = (re.findall(r"\\w+", text.casefold()) for text in (answer, gold))
+    return said == wanted
+
+
+@scorer(metrics=[accuracy(), stderr()])
+def gold_word():
+    """The answer is the word of the gold label."""
+
+    async def score(state, target):
+        answer = state.output.completion
+        value = CORRECT if is_right(answer, target.text) else INCORRECT
+        return Score(value=value, answer=answer)
+
+    return score
+
+
+def _task(name: str) -> Task:
+    return Task(
+        dataset=json_dataset(str(Path(__file__).parent / f"{name}.jsonl"), name=name),
+        solver=generate(),
+        scorer=gold_word(),
+    )
+'''
+INSPECT_TASK = '''
+
+@task
+def {name}() -> Task:
+    """{about}."""
+    return _task("{file}")
+'''
+
+
+def write_inspect(folder: Path, rows: TaskRows) -> str:
+    """Write the folder; gives the name of the file to run."""
+    tasks = [
+        INSPECT_TASK.format(name=f"{rows.name}_{file}", about=_about(file), file=file)
+        for file in rows.files
+    ]
+    write_files(folder, rows, _inspect_line, {"tasks.py": HEAD + "".join(tasks)})
+    return "tasks.py"
+
+
+def _about(file: str) -> str:
+    return "The original texts" if file == "original" else f"Texts perturbed by {file}"
+
+
+def _inspect_line(record: Row, question: Question) -> Row:
+    turns: list[dict[str, Any]] = list(question.messages)
+    return {
+        "id": f"{record['id']}#{record['variant']}",
+        "input": turns,
+        "target": question.options[record["gold"]],
+        "metadata": record,
+    }

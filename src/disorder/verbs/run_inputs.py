@@ -1,0 +1,63 @@
+"""A run folder in place of a model and data: other verbs take what its audit was given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from disorder.errors import DisorderError
+from disorder.requests.audit import SamplingOptions
+from disorder.requests.groups import SeedOptions
+from disorder.requests.option import command_line, declared_in
+from disorder.results.run import Run
+from disorder.results.run_folder import read_run
+from disorder.results.saving import verb_of
+from disorder.store.storage import place
+from disorder.verbs.model_loading import named_again
+
+IN_MEMORY = "data"  # how rows that were given as they are are called
+USUAL = "builtin"  # the data where none is named
+
+
+def run_named(source: Any) -> Run | None:
+    """The run in a folder; None where it is anything else, as a model's spec is."""
+    if not isinstance(source, str | Path) or not str(source):
+        return None
+    is_plain = ":" not in str(source) or "://" in str(source)
+    if not is_plain or verb_of(place(source)) != "audit":
+        return None
+    return read_run(source)
+
+
+def with_run(
+    verb: str, request: type, model: Any, data: Any, options: Mapping[str, Any]
+) -> tuple[Any, Any, dict[str, Any]]:
+    """Model, data and options, where a run folder may stand for the first two: then with the run's
+    own way to read them, unless options say otherwise.
+    """
+    run = run_named(model)
+    if run is None:
+        return model, data, dict(options)
+    if data == USUAL:
+        data = run.data
+    if data == IN_MEMORY:
+        raise DisorderError(f"the data of {model} was given in memory; name model and data")
+    again = command_line(verb, run.model, data)
+    spec = named_again(model, run.model, None, lambda: again)
+    return spec, data, {**_recorded(request, run), **options}
+
+
+def _recorded(request: type, run: Run) -> dict[str, Any]:
+    """The options of a run that another verb has too: how data and model are read, not how many
+    texts are drawn.
+    """
+    drawn = declared_in(SamplingOptions).keys() - declared_in(SeedOptions).keys()
+    settings = {**run.settings, "seed": run.seed}
+    found = {}
+    for name, declared in declared_in(request).items():
+        value = settings.get(declared.recorded_name)
+        if name in drawn or value is None or declared.is_default(value):
+            continue
+        found[name] = value[0] if name == "prompt" else value  # the others take one
+    return found

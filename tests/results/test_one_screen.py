@@ -1,0 +1,146 @@
+"""One screen: what an audit says in 24 lines of 80 columns, and commands that run."""
+
+from __future__ import annotations
+
+import io
+import json
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import zoo
+from conftest import Command
+from disorder.data import read_data
+from disorder.results.conclusion import Caveat
+from disorder.results.run import Run
+from disorder.results.run_result import HEADLINES
+from disorder.results.terminal import SCREEN, SafeConsole, summary
+from disorder.verbs.audit import audit
+from fake_server import FakeServer
+from oracles import BagOfWords
+
+MODELS = """
+import zoo
+
+reader = zoo.reads_order
+bag = zoo.bag_of_tokens("quoted")
+mixed = zoo.reads_or_counts
+guesser = zoo.guesser
+surface = zoo.wants_capital(zoo.reads_order)
+
+
+def numbers(texts):
+    return [[float(len(text) + (3 * len(text.split()[0])))] for text in texts]
+"""
+
+
+def number_rows(n: int) -> list[dict[str, Any]]:
+    texts = [row["text"] for row in zoo.order_rows(n)]
+    return [{"text": text, "label": len(text) + i % 7 + 0.25} for i, text in enumerate(texts)]
+
+
+ROWS = {
+    "reader": (zoo.order_rows(200), {"reads_order"}),
+    "bag": (zoo.evidence_rows("quoted", 200), {"bag_of_words"}),
+    "mixed": (zoo.half_order_rows(400), {"mixed", "mixed_or_bag", "reads_or_mixed"}),
+    "guesser": (zoo.order_rows(120), {"no_skill", "undecided"}),
+    "surface": (zoo.order_rows(200), {"surface"}),
+    "numbers": (number_rows(120), {*HEADLINES}),
+}
+
+
+@pytest.fixture(autouse=True)
+def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "models_of_a_user.py").write_text(MODELS)
+    monkeypatch.syspath_prepend(tmp_path)
+
+
+def written(rows: list[Any]) -> str:
+    Path("data.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return "data.jsonl"
+
+
+def check_screen(command: Command, *words: object) -> dict[str, Any]:
+    """One screen, whose commands run; gives the record."""
+    code, printed, told = command("audit", *words, "--fidelity", "natural", "--out", "run")
+    assert code == 0, told
+    lines = printed.rstrip("\n").splitlines()
+    assert len(lines) <= SCREEN, printed
+    assert max(map(len, lines)) <= 80
+    found: dict[str, Any] = json.loads(Path("run/result.json").read_text(encoding="utf-8"))
+    assert printed.startswith(found["headline"])
+    assert "What to do" in lines
+    assert 1 <= len(found["next_steps"]) <= 3
+    for step in found["next_steps"]:
+        assert step["command"] in printed.replace("\n", "")
+        program, *rest = shlex.split(step["command"])
+        assert program == "disorder"
+        code, printed_then, told = command(*rest)
+        assert code == 0, (step, told)
+        assert printed_then or told
+    return found
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_model_of_a_user(name: str, command: Command) -> None:
+    rows, kinds = ROWS[name]
+    more = ("--q", 5, "--with", "derange", "--with", "reverse", "--with", "sort")
+    found = check_screen(command, f"python:models_of_a_user:{name}", written(list(rows)), *more)
+    kind = found["conclusion"]["kind"]
+    assert kind in kinds
+    assert found["headline"] == HEADLINES[kind]
+
+
+@pytest.fixture(scope="module")
+def run() -> Run:
+    return audit("builtin", "builtin", limit=60, q=3, fidelity="natural", cache="off")
+
+
+@pytest.mark.parametrize("width", [60, 80])
+@pytest.mark.parametrize("kind", HEADLINES)
+def test_every_kind_fits(kind: str, width: int, run: Run) -> None:
+    caveat = Caveat(kind="left_out", text="some of the examples are left out, for a reason " * 3)
+    changes = {"kind": kind, "more_examples": 1234, "caveats": [caveat, caveat]}
+    if kind in ("no_skill", "one_label", "one_gold_label"):
+        changes |= {"value": None, "low": None, "high": None}
+    found = run.model_copy()
+    assert found.conclusion is not None
+    found.conclusion = found.conclusion.model_copy(update=changes)
+    console = SafeConsole(width=width, file=io.StringIO())
+    lines = summary(found.result, console, ["Report: run/report.html", "more: disorder report run"])
+    assert lines[0].plain in HEADLINES[kind]
+    assert max(line.cell_len for line in lines) <= width
+    if width == 80:
+        assert len(lines) <= SCREEN
+
+
+def test_few_examples_leave_it_undecided(command: Command) -> None:
+    found = check_screen(command, "builtin", "builtin", "--limit", 24, "--q", 2)
+    assert found["conclusion"]["kind"] in ("undecided", "reads_or_mixed", "mixed_or_bag", "mixed")
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    pytest.importorskip("httpx2", reason="needs httpx2")
+    with FakeServer(brain=BagOfWords(read_data("builtin").examples)) as found:
+        yield found.url
+
+
+def test_a_language_model(command: Command, server: str) -> None:
+    words = ("openai:m", "builtin", "--base-url", server, "--limit", 40, "--q", 2)
+    check_screen(command, *words, "--with", "derange")
+
+
+def test_all_shows_what_the_screen_leaves_out(command: Command) -> None:
+    command("audit", "builtin", "builtin", "--limit", 24, "--q", 2, "--out", "run")
+    _, screen, _ = command("report", "run")
+    _, printed, _ = command("report", "run", "--all")
+    assert len(printed.splitlines()) > 2 * SCREEN
+    for text in ("Ω_max", "imaginary models", "P_c (p_c): share of permutations", "needs=order"):
+        assert text in printed
+        assert text not in screen
