@@ -32,8 +32,8 @@ BY = {
     "shuffles": "shuffles:samples=50",
     "minitree": "minitree:tagger=at_hand",
 }
-# these need a network, a language model or numbers
-LACKING = ("gradients", "heads", "recover", "similarity")
+# these need an embedder, a network, a language model or numbers
+LACKING = ("cosine", "gradients", "heads", "recover", "similarity")
 Cell = Callable[[Explanations], str]
 
 

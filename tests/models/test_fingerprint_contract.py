@@ -28,7 +28,12 @@ FIXED = {
     "python": "the source of the function; see test_a_function_is_its_source",
 }
 # kinds whose contract is tested where they are: beside their servers, with their weights
-ELSEWHERE = {"causal": "tests/models", "masked": "tests/models", "openai": "tests/models"}
+ELSEWHERE = {
+    "causal": "tests/models",
+    "masked": "tests/models",
+    "openai": "tests/models",
+    "sklearn": "tests/models/test_doors.py",
+}
 # kinds that are loaded by the function of another one
 SAME = dict.fromkeys(("infersent", "convnet", "esim", "transformer"), "bilstm")
 

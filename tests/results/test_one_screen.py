@@ -144,3 +144,21 @@ def test_all_shows_what_the_screen_leaves_out(command: Command) -> None:
     for text in ("Ω_max", "imaginary models", "P_c (p_c): share of permutations", "needs=order"):
         assert text in printed
         assert text not in screen
+
+
+def test_the_demo_finds_what_is_known(command: Command) -> None:
+    code, printed, told = command("audit")
+    assert code == 0, told
+    lines = printed.rstrip("\n").splitlines()
+    assert len(lines) <= SCREEN
+    assert max(map(len, lines)) <= 80
+    told = " ".join(printed.split())
+    for name, says in (
+        ("a bag of words", "hardly uses word order"),
+        ("a mixed model", "part of its skill"),
+        ("a reader", "without it, its skill"),
+    ):
+        assert name in told
+        assert says in told
+    assert "not known" not in printed
+    assert len([*Path("runs").iterdir()]) == 2

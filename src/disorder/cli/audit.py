@@ -27,9 +27,13 @@ def audit(
     """Does MODEL read DATA, or only count its words?
 
     Perturbs the words in controlled ways, predicts again, and says with intervals how much of the
-    model's skill survives. Without arguments: the built-in model on 1,000 of the built-in examples,
-    offline, in seconds.
+    model's skill survives. Without arguments: a demo of models whose answer is known, offline, in
+    seconds.
     """
+    if model is None and data is None and not options and not any(output.values()):
+        from disorder.cli.demo import demo
+
+        return demo()
     if data is None and "limit" not in options:
         options["limit"] = QUICK
     named = model or "builtin"

@@ -37,6 +37,7 @@ def hf(address: str, *, task: Task) -> Predictor:
     """A transformers classifier, or question answering model, from the hub or a folder; labels come
     from its config.
     """
+    check_files(address, f"hf:{address}")  # before torch, whose import takes seconds
     try:
         import torch
         from transformers import (
@@ -49,9 +50,6 @@ def hf(address: str, *, task: Task) -> Predictor:
     except ImportError as error:
         raise MissingPackage(f"hf:{address}", "transformers", "hf") from error
     logging.disable_progress_bar()
-    if address.startswith(("/", "./", "../", "~")) and not Path(address).is_dir():
-        raise BadModel(f"hf:{address}: no such folder")
-    check_folder(Path(address).expanduser(), f"hf:{address}")
     try:
         with hub_access(address):
             tokenizer = AutoTokenizer.from_pretrained(address, trust_remote_code=False)
@@ -79,13 +77,43 @@ def hf(address: str, *, task: Task) -> Predictor:
     )
 
 
-def check_folder(folder: Path, spec: str) -> None:
-    """Raise on a folder that holds no transformers model."""
-    if folder.is_dir() and not any((folder / name).exists() for name in CONFIGS):
+def check_files(address: str, spec: str) -> None:
+    """Raise on a folder that holds no whole transformers model, and on a name that is neither a
+    folder nor one on the hub.
+    """
+    folder = Path(address).expanduser()
+    if not folder.is_dir():
+        if not address or address.startswith(("/", "./", "../", "~")):
+            raise BadModel(f"{spec}: no such folder")
+        _check_name(address)
+        return
+    if not any((folder / name).exists() for name in CONFIGS):
         raise BadModel(
             f"{spec} is no transformers model: need a folder with config.json, a tokenizer and "
             "*.safetensors"
         )
+    if not any(folder.glob("*.safetensors")):
+        if any(folder.glob("*.bin")):
+            raise BadModel(why_not_loaded(address, OSError()))
+        raise BadModel(f"{spec} has no weights: there is no *.safetensors in the folder")
+
+
+def _check_name(address: str) -> None:
+    """Raise where the hub, or its cache where it cannot be reached, has no model of that name."""
+    try:
+        from huggingface_hub import hf_hub_download
+        from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError
+    except ImportError:
+        return  # what is missing is said where it is needed
+    try:
+        with hub_access(address):
+            hf_hub_download(address, "config.json")
+    except (OSError, ValueError) as error:
+        is_other = isinstance(error, EntryNotFoundError)  # an adapter has another configuration
+        if is_other and not isinstance(error, LocalEntryNotFoundError):
+            return
+        told = why_not_loaded(address, error)
+        raise BadModel(f"{told}; nor is there a folder of that name here") from None
 
 
 def hf_predictor(

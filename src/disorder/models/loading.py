@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,9 @@ from disorder.types import Floats, Predictor, Task, Texts
 from disorder.types.predictions import predicted_label
 
 PROMPT = "prompt"  # what loaders of language models take beside the task
+# what a model of the hub is called: mostly with its owner, or with a dash
+HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+|[\w.]+-[\w.-]+")
+PICKLES = (".joblib", ".pkl", ".pickle")  # endings of saved scikit-learn models
 CACHE = "cache_folder"  # what loaders take that remember something beside predictions
 
 
@@ -45,6 +50,7 @@ def load(
     (`is_prompted`) take `prompt`. `no_answer` says what becomes of texts that the model does not
     answer: "skip", "abstain", or "declined": abstain where the model read the text.
     """
+    model = full_spec(model)
     title = model if isinstance(model, str) else name_of(model)
     predictor = _predictor(model, task, options or {}, cache)
     if labels:
@@ -76,9 +82,28 @@ def load(
 
 
 def name_of(model: Any) -> str:
-    """What a model that is no spec is called: the name of a function, else of its class."""
+    """What a model that is no spec is called: the name of a function, else of its class; of
+    (model, tokenizer) the first.
+    """
+    if isinstance(model, tuple) and model:
+        model = model[0]
     is_named = inspect.isroutine(model) or inspect.isclass(model)
     return str(model.__name__ if is_named else type(model).__name__)
+
+
+def full_spec(model: Any) -> Any:
+    """A spec with its kind, which a file can go without: FILE.py:FUNCTION, FILE.joblib, FILE.onnx;
+    a path is a spec. Anything else as it is.
+    """
+    spec = str(model) if isinstance(model, Path) else model
+    if not isinstance(spec, str) or spec.partition(":")[0] in parts(ModelPart):
+        return spec
+    file, _, name = spec.rpartition(":")
+    if file.endswith(".py") and name:
+        return f"python:{spec}"
+    if Path(spec).is_file() and Path(spec).suffix in (*PICKLES, ".onnx"):
+        return f"{'onnx' if spec.endswith('.onnx') else 'sklearn'}:{spec}"
+    return spec
 
 
 def is_prompted(model: Any) -> bool:
@@ -147,20 +172,21 @@ def _is_worth_caching(predictor: Predictor) -> bool:
 
 def check_exists(spec: str) -> None:
     """Raise where there is no such kind of model, with what was probably meant."""
-    name = spec.partition(":")[0]
+    name = full_spec(spec).partition(":")[0]
     if name in parts(ModelPart):
         return
     if Path(spec).is_dir():
         raise BadModel(f"{spec} is a folder: write hf:{spec}, or onnx:{spec} for an ONNX export")
     if Path(spec).is_file() and Path(spec).suffix == ".py":
-        module = Path(spec).stem
-        raise BadModel(f"{spec} is a Python file: name its function, python:{module}:FUNCTION")
+        raise BadModel(f"{spec} is a Python file: name its function, {spec}:FUNCTION")
     if Path(spec).is_file():
         raise BadModel(f"{spec} is a file, and the model comes first: disorder audit MODEL {spec}")
     if spec.count(":") == 1 and all(
         word.isidentifier() for word in spec.replace(":", ".").split(".")
     ):
         raise BadModel(f"unknown model {spec!r}; for a function of yours write python:{spec}")
+    if HUB_NAME.fullmatch(spec) and not get_close_matches(spec, parts(ModelPart)):
+        raise BadModel(f"unknown model {spec!r}; did you mean hf:{spec}, a model of the hub?")
     part(ModelPart, name)
 
 

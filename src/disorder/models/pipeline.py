@@ -1,4 +1,4 @@
-"""Transformers pipelines: the model and tokenizer inside, run as `hf:` runs them.
+"""Objects of transformers: of a pipeline the model and tokenizer inside, run as `hf:` runs them.
 
 A pipeline predicts one text at a time. Where its predictions are a plain softmax over labels (or
 the bare output of a regression model) the network is taken out of it and run in batches without
@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -37,9 +38,42 @@ def from_pipeline(pipeline: Any) -> Predictor:
         _check_task(pipeline)
         if not _is_plain(pipeline):
             return CalledPipeline(pipeline)
-    network, notes = _network(pipeline.model)
-    predictor = hf_predictor(network, pipeline.tokenizer, "", is_borrowed=True)
-    predictor.notes = [*notes, *predictor.notes] if notes else predictor.notes
+    return from_network(pipeline.model, pipeline.tokenizer)
+
+
+def network_of(thing: Any) -> tuple[Any, Any] | None:
+    """The network and tokenizer that an object is: both in a tuple, or a network that says where
+    its tokenizer lies; None where it is neither.
+    """
+    if "transformers" not in sys.modules:
+        return None
+    from transformers import AutoTokenizer, PreTrainedModel
+
+    if isinstance(thing, tuple | list):
+        networks = [each for each in thing if isinstance(each, PreTrainedModel)]
+        others = [each for each in thing if not isinstance(each, PreTrainedModel)]
+        return (networks[0], others[0]) if len(networks) == len(others) == 1 else None
+    if not isinstance(thing, PreTrainedModel):
+        return None
+    if not Path(thing.name_or_path or "?").is_dir():
+        raise BadModel(
+            f"{type(thing).__name__} alone cannot read texts: give it with its tokenizer, "
+            "(model, tokenizer)"
+        )
+    return thing, AutoTokenizer.from_pretrained(thing.name_or_path, trust_remote_code=False)
+
+
+def from_network(network: Any, tokenizer: Any) -> Predictor:
+    """A predictor from a network and its tokenizer."""
+    name = type(network).__name__
+    if not is_question_answering(network.config) and "ForSequenceClassification" not in name:
+        raise BadModel(
+            f"{name} predicts no labels of texts: need a …ForSequenceClassification; of another "
+            "kind, give a function that calls it"
+        )
+    given, notes = _network(network)
+    predictor = hf_predictor(given, tokenizer, "", is_borrowed=True)
+    predictor.notes = [*notes, *predictor.notes]
     return predictor
 
 
@@ -87,7 +121,7 @@ def _network(network: Any) -> tuple[Any, list[str]]:
     if network.device.type != "cpu" or network.dtype not in halves:
         return network, []
     name = str(network.dtype).removeprefix("torch.")
-    note = f"the pipeline's weights are {name}, which is slow on a CPU: predictions are in fp32"
+    note = f"the model's weights are {name}, which is slow on a CPU: predictions are in fp32"
     return deepcopy(network).float(), [note]
 
 

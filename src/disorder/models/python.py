@@ -10,16 +10,20 @@ pairs once it is told how to join them: `TfidfVectorizer(preprocessor=" ".join)`
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
 import logging
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence, Sized
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
+from operator import attrgetter
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -28,7 +32,7 @@ from disorder.errors import BadModel, DisorderError, option
 from disorder.models.choosing_function import ChoosingFunction
 from disorder.models.embed import LABELS, Similarity, from_embedder, is_embedder
 from disorder.models.outputs import checked, from_label_scores
-from disorder.models.pipeline import from_pipeline, is_pipeline
+from disorder.models.pipeline import from_network, from_pipeline, is_pipeline, network_of
 from disorder.models.preference import ScoreFunction
 from disorder.models.protocols import (
     ClassEstimator,
@@ -36,6 +40,7 @@ from disorder.models.protocols import (
     Labelled,
     ProbabilityEstimator,
 )
+from disorder.models.servers.event_loop import run
 from disorder.registry import model
 from disorder.safe_io import reason
 from disorder.types import Floats, Predictor, Task, Texts
@@ -44,7 +49,7 @@ from disorder.types.predictions import ABSTAINED, Predictions
 logger = logging.getLogger(__name__)
 
 
-@model(form="python:MODULE:FUNCTION")
+@model(form="python:MODULE:FUNCTION, FILE.py:FUNCTION")
 def python(address: str, *, task: Task, threshold: float | None = None) -> Predictor:
     """A function of yours: gets a list of texts (pairs as tuples), gives label names, score dicts
     or rows of probabilities.
@@ -53,20 +58,20 @@ def python(address: str, *, task: Task, threshold: float | None = None) -> Predi
     labels (alphabetical; for the papers' sets as `disorder list data` shows them). Label names may
     differ from the data's: --labels says what they mean.
     """
-    module, _, name = address.partition(":")
-    if not module or not name:
-        raise BadModel(f"python:{address}: write python:MODULE:FUNCTION")
+    module, _, name = address.rpartition(":")
     is_file = module.endswith(".py")
-    if is_file or not all(word.isidentifier() for word in f"{module}.{name}".split(".")):
+    words = f"{'' if is_file else module + '.'}{name}".split(".")
+    if not module or not all(word.isidentifier() for word in words):
         raise BadModel(
-            f"python:{address}: write python:MODULE:FUNCTION with the module as after import "
-            "(my_model for my_model.py in this folder), not a path"
+            f"python:{address}: write python:MODULE:FUNCTION with the module as after import, or "
+            "FILE.py:FUNCTION"
         )
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
         with _as_before():
-            thing = getattr(importlib.import_module(module), name)
+            found = module_in(Path(module)) if is_file else importlib.import_module(module)
+            thing = attrgetter(name)(found)
     except (ImportError, AttributeError) as error:
         raise BadModel(f"python:{address} cannot be loaded: {error}") from None
     except (SyntaxError, SystemExit) as error:
@@ -80,6 +85,27 @@ def python(address: str, *, task: Task, threshold: float | None = None) -> Predi
     return predictor
 
 
+def module_in(path: Path) -> ModuleType:
+    """The module in a file, run now; it can import what lies beside it."""
+    if not path.is_file():
+        raise BadModel(f"{path}: no such file")
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    name = f"{path.stem} in {folder}"  # no name of a module that others import
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
 def as_predictor(thing: Any, *, task: Task, threshold: float | None = None) -> Predictor:
     """The predictor that an object is, or can be made into; `threshold` is for embedders."""
     if isinstance(thing, Predictor) and callable(thing):
@@ -88,12 +114,15 @@ def as_predictor(thing: Any, *, task: Task, threshold: float | None = None) -> P
         return from_embedder(thing, task, threshold)
     if is_pipeline(thing):  # before estimators: a pipeline has a `predict` as well
         return from_pipeline(thing)
+    network = network_of(thing)
+    if network is not None:
+        return from_network(*network)
     if isinstance(thing, ProbabilityEstimator | Estimator):
         return _estimator(thing, task)
     if not callable(thing):
         raise BadModel(
             f"{type(thing).__name__} cannot predict: need a function, an estimator with predict or "
-            "predict_proba, or a pipeline"
+            "predict_proba, a pipeline, or (model, tokenizer) of transformers"
         )
     fingerprint = _source_fingerprint(thing)
     if task.kind == "choice":
@@ -257,13 +286,34 @@ def _called_as(spec: str, function: Callable[[list[Any]], Any], given: list[Any]
     """
     try:
         with _as_before():
-            return function(given)
+            found = function(given)
+            return _awaited(found) if inspect.isawaitable(found) else found
     except (DisorderError, KeyboardInterrupt):
         raise
     except BaseException as error:  # the user's own code, which may raise anything
+        if _is_torch_module(function):
+            raise BadModel(
+                f"{type(function).__name__} is a torch module that takes no list of texts "
+                f"({reason(error)}); give (model, tokenizer) of transformers, or a function "
+                "from texts to probabilities"
+            ) from error
         if not spec:
             raise
         raise BadModel(f"{spec} {_failure(error, len(given))}") from error
+
+
+def _awaited(found: Awaitable[Any]) -> Any:
+    """What an async function gives, in a loop of its own: a notebook has one already."""
+
+    async def wait() -> Any:
+        return await found
+
+    return run(wait(), inside=nullcontext())
+
+
+def _is_torch_module(thing: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(thing, torch.nn.Module)
 
 
 @contextmanager

@@ -131,9 +131,11 @@ class ItemOptions(TypedDict, total=False):
         sampling("Permutations per example (default: the paper's)", check=Positive, is_common=True),
     ]
     seeds: Annotated[
-        int,
+        int | None,
         training(
-            "Trainings per model, for items that train", default=1, check=Positive, is_common=True
+            "Trainings per model, for items that train (default: the item's, mostly 1)",
+            check=Positive,
+            is_common=True,
         ),
     ]
     limit: Annotated[
@@ -200,7 +202,10 @@ class StudyOutput(TypedDict):
     list_all: Annotated[
         bool,
         output(
-            "Show all items, and what each needs", default=False, flags=("--list",), is_common=True
+            "Show all items; with a name, what each needs",
+            default=False,
+            flags=("--list",),
+            is_common=True,
         ),
     ]
     check: Annotated[

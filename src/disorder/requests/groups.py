@@ -131,7 +131,21 @@ class CacheOptions(TypedDict, total=False):
     ]
 
 
-class LoadingOptions(LabelOptions, CacheOptions, total=False):
+class PickleOptions(TypedDict, total=False):
+    """Whether a file that can run code may be loaded."""
+
+    allow_pickle: Annotated[
+        bool,
+        model(
+            "Load a joblib or pickle file, which can run any code: only what you trust",
+            default=False,
+            for_model=True,
+            changes_predictions=False,
+        ),
+    ]
+
+
+class LoadingOptions(LabelOptions, CacheOptions, PickleOptions, total=False):
     """How a model is loaded."""
 
     batch_size: Annotated[

@@ -58,7 +58,11 @@ class Settings(AuditFields):
     def model_options(self) -> dict[str, Any]:
         """The settings that were given for the model itself."""
         values = {name: getattr(self, name) for name, d in DECLARED.items() if d.option.for_model}
-        return {name: value for name, value in values.items() if value not in (None, {})}
+        return {
+            name: value
+            for name, value in values.items()
+            if value not in (None, {}) and value is not False
+        }
 
     def check_together(self) -> None:
         """Raise on values that cannot work together."""

@@ -12,6 +12,7 @@ from disorder.results.writing import title_of
 BLUE = "#0b5fa5"
 ORANGE = "#e08a00"
 TEXTS = {"before": "original texts", "after": "perturbed texts"}
+SURFACE = "surface:"  # begins the controls, which tables show
 ChartRows = list[dict[str, Any]]
 ChartSpec = dict[str, Any]
 
@@ -26,7 +27,7 @@ def forest(run: Run, metric: str) -> ChartSpec:
             "high": r.high,
         }
         for r in run.scores
-        if r.metric == metric and r.group == "all"
+        if r.metric == metric and r.group == "all" and not r.transformation.startswith(SURFACE)
     ]
     x = {
         "field": "value",

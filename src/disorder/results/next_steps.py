@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from disorder.registry import DataPart, ModelPart, parts
+from disorder.registry import DataPart, ModelPart, NetworkPart, parts
 from disorder.requests.audit import AuditOptions, SamplingOptions
 from disorder.requests.explain import ExplainOptions
 from disorder.requests.groups import ReadingOptions
@@ -23,7 +23,8 @@ from disorder.results.run import NEEDS, Run
 MOST = 3
 IN_MEMORY = "data"  # how rows that were given as they are are called
 FEWEST_ROWS = 50  # that `sanity` trains on
-TRAINABLE = "hf"  # a kind of model that `train` can start from
+PILOT = 500  # examples that a plan tries at most
+TRAINABLE = ("hf", "bow")  # models that `train` can start from, beside its networks
 KEEPS = ("bag_of_words", "bag_or_misled", "order_not_used", "mixed_or_bag", "mixed")
 LOSES = ("reads_order", "reads_or_mixed")
 
@@ -90,15 +91,23 @@ def _sanity(run: Run, why: str) -> Iterator[NextStep]:
 
 
 def _train(run: Run) -> Iterator[NextStep]:
-    """Train the weakness away, where there is a split for that."""
+    """Train the weakness away where `train` can start from this model, else what to give to one's
+    own training; where there is a split to learn from.
+    """
     name = run.data.partition(":")[0]
     part = parts(DataPart).get(name)
-    if part is None or "train" not in part.splits or not run.model.startswith(f"{TRAINABLE}:"):
+    if part is None or "train" not in part.splits or run.conclusion is None or not run.labels:
         return
-    words = ["entropic", f"{name}:train", "--model", run.model]
-    if run.folder is not None:
-        words += ["--audit", str(run.folder)]
-    yield NextStep(command_line("train", *words), "train the weakness away")
+    with_ = ["--with", run.conclusion.transformation]
+    kind, _, address = run.model.partition(":")
+    if kind in (*TRAINABLE, *parts(NetworkPart)) and address:
+        words = ["entropic", f"{name}:train", *with_, "--model", run.model]
+        if run.folder is not None:
+            words += ["--audit", str(run.folder)]
+        yield NextStep(command_line("train", *words), "train the weakness away")
+    else:
+        words = [f"{name}:train", *with_, "--as", "training", "--out", "training.jsonl"]
+        yield NextStep(command_line("perturb", *words), "texts to train it on, with their labels")
 
 
 def _gate(run: Run) -> Iterator[NextStep]:
@@ -118,19 +127,25 @@ def _perturb(run: Run) -> Iterator[NextStep]:
 
 
 def _more(run: Run) -> Iterator[NextStep]:
-    """More examples where there are some, else how many are needed."""
+    """More examples where there are some, else how many are needed; without skill that shows,
+    whether there is any to be had.
+    """
     found = run.conclusion
     source = _source(run, PlanOptions)
+    if found is None or found.value is None:
+        yield from _sanity(run, "whether these labels can be learnt")
+        return
     if not source:
         return
-    more = None if found is None else found.more_examples
+    more = found.more_examples
     if more is not None and run.settings.get("limit") and run.n_available > run.n_examples:
         limit = min(run.n_available, run.n_examples + more)
         settings = {**run.settings, "transformations": run.transformations, "seed": run.seed}
         words = changed(AuditOptions, settings | {"limit": limit})
         yield NextStep(command_line("audit", run.model, run.data, *words), "decide it")
     else:
-        yield NextStep(command_line("plan", *source), "how many examples would decide it")
+        pilot = ["--pilot-examples", str(min(run.n_examples, PILOT))]  # a ratio shows in these
+        yield NextStep(command_line("plan", *source, *pilot), "how many examples would decide it")
 
 
 def _report(run: Run) -> Iterator[NextStep]:

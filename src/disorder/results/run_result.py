@@ -148,11 +148,7 @@ def _lead(run: Run) -> Iterator[str]:
 def _right_before_and_after(run: Run, found: Conclusion) -> str:
     before = run.score("original", run.main_score)
     after = run.score(found.transformation, run.main_score)
-    how = (
-        "with the words shuffled"
-        if found.transformation == MAIN
-        else f"under {found.transformation}"
-    )
+    how = "with words shuffled" if found.transformation == MAIN else f"under {found.transformation}"
     if before is None or after is None:
         return f"{capitalised(found.because)}."
     if run.chance is None:

@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import disorder
-from conftest import example, pairs
-from disorder.papers.study import MitigationTable, find_item, study_items
+from conftest import NLI, example, pairs
+from disorder.papers.study import (
+    MitigationTable,
+    StudySettings,
+    TrainingTable,
+    Workbench,
+    find_item,
+    study_items,
+)
 from disorder.papers.study.matching import TableMatcher
 from disorder.papers.study.published_tables import PublishedRow, PublishedTable
 from disorder.papers.study.resolving import usual_fidelity
 from disorder.papers.study.result import Study, StudyCell
 from disorder.papers.study.table_lines import study_grid
+from disorder.store.store import Store
 from disorder.transformations import parse
 from disorder.transformations.rendering import variant_texts
 from disorder.types import Task
 
 SENTIMENT = ("negative", "positive")
+Command = Callable[..., tuple[int, str, str]]
 
 
 def written(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
@@ -36,6 +45,36 @@ def reviews(n: int) -> list[dict[str, Any]]:
         {"id": str(i), "text_a": f"it is a {label} film number {i}.", "label": label}
         for i, label in enumerate(SENTIMENT * (n // 2))
     ]
+
+
+class TestCaptions:
+    def test_every_rendering_says_what_was_used(self, run: Command, tmp_path: Path) -> None:
+        how = ("--limit", "40", "--q", "5", "--out", str(tmp_path / "study"))
+        code, shown, _ = run("study", "unli/table2", "builtin:bow", "builtin", *how)
+        assert code == 0
+        latex = run("report", str(tmp_path / "study"), "--latex")[1]
+        page = (tmp_path / "study" / "report.html").read_text(encoding="utf-8")
+        for text in (shown, latex, page):
+            assert "q = 5 (the paper: 100)" in text
+            assert "40 examples of each set at most" in text
+        assert "In the paper: Six models" in latex, "what they did is not said of ours"
+
+    def test_omega_at_another_q_stands_in_a_column_of_its_own(self, tmp_path: Path) -> None:
+        data = written(tmp_path / "mnli" / "dev_matched.jsonl", pairs(30)).parents[1]
+        how: dict[str, Any] = {"data_dir": str(data), "limit": 30}
+        found = disorder.study("unli/table2", "builtin:bow", "mnli:matched", q=5, **how)
+        grid = study_grid(found)
+        names = [column.title for column in grid.columns]
+        assert "Ω_max, q = 5" in names
+        for row in grid.rows:
+            theirs = row[names.index("Ω_max, q = 100")].text
+            assert not (row[names.index("Ω_max, q = 5")].text and theirs)
+        assert "P_c" in names, "what does not depend on q stays together"
+
+    def test_a_maximum_has_no_interval(self) -> None:
+        assert StudyCell(row={}, column="bleu3", value=0.5, low=0.5, high=0.5).low is None
+        cell = StudyCell(row={}, column="p_c", value=0.5, low=0.4, high=0.6)
+        assert (cell.low, cell.high) == (0.4, 0.6)
 
 
 class TestUnli:
@@ -57,6 +96,14 @@ class TestUnli:
         assert found.cell("accuracy").n == 12
         assert found.cell("accuracy_used").n == 8
 
+    def test_figure_5_sets_every_score_against_accuracy(self, tmp_path: Path) -> None:
+        sets = [written(tmp_path / f"{name}.jsonl", pairs(20)) for name in ("one", "two")]
+        found = disorder.study("unli/fig5", "builtin:bow", *map(str, sets), q=3)
+        names = [picture.name for picture in found.pictures]
+        assert "omega_max-against-accuracy" in names
+        assert all(name.endswith("-against-accuracy") for name in names), "no forests"
+        assert "one point per model and set of data" in found.pictures[0].caption
+
     def test_columns_that_stand_together_have_one_unit(self) -> None:
         table = find_item("unli/fig8").published_table
         assert {table.unit_of(name) for name in table.columns} == {"share"}
@@ -69,6 +116,53 @@ class TestUnli:
         assert table.number("omega_all", "25 %") == pytest.approx(0.25)
         assert table.half_step("omega_all", "25 %") == pytest.approx(0.005)
 
+    def test_chinese_is_moved_by_character_and_by_word(self, tmp_path: Path) -> None:
+        pytest.importorskip("rjieba", reason="needs rjieba")
+        row = {"text_a": "他们今天在北京大学学习中文。", "text_b": "他们今天没有去学习中文。"}
+        rows = [{"id": str(i), **row, "label": label} for i, label in enumerate(NLI.labels * 2)]
+        data = written(tmp_path / "ocnli" / "dev.jsonl", rows).parents[1]
+        found = disorder.study(
+            "unli/table3",
+            lambda texts: ["neutral"] * len(texts),
+            "ocnli:dev",
+            as_="BiLSTM",
+            data_dir=str(data),
+            q=2,
+        )
+        for how in ("simple", "jieba"):
+            cell = found.cell("accuracy", transformation=f"derange:words={how}")
+            assert cell.same is not None
+            assert cell.same.printed == "0.566", "which of the two the paper did is not known"
+
+    def test_batches_are_those_of_the_authors_scripts(self, monkeypatch: Any) -> None:
+        pipeline: Any = find_item("unli/table6").pipeline
+        assert pipeline.settings_of["hf:distilbert/distilbert-base-uncased"]["batch_size"] == "16"
+        seen: list[Any] = []
+
+        def stop(*_: Any, usual: Any, **__: Any) -> str:
+            seen.append(usual)
+            raise disorder.DisorderError("enough")
+
+        monkeypatch.setattr(f"{TrainingTable.__module__}.train_model", stop)
+        model = "hf:FacebookAI/roberta-large"
+        bench = Workbench(Store(Path()), [model], ["builtin"], StudySettings(), print, "builtin")
+        with pytest.raises(disorder.DisorderError, match="enough"):
+            next(pipeline(bench))
+        assert int(seen[0]["batch_size"]) * int(seen[0]["accumulate"]) == 128
+
+    def test_convnet_has_the_papers_size_as_a_preset(self) -> None:
+        torch = pytest.importorskip("torch", reason="needs torch")
+        from disorder.models.networks import Shape
+        from disorder.models.networks.convnet import convnet
+
+        def n_weights(**settings: Any) -> int:
+            shape = Shape(n_words=9, width=300, n_outputs=3, is_pair=True)
+            with torch.device("meta"):  # shapes without weights
+                return sum(weight.numel() for weight in convnet(shape, **settings).parameters())
+
+        assert n_weights(size="paper") == n_weights(hidden=4096)
+        assert n_weights() == n_weights(hidden=128)
+
     def test_what_is_not_understood_of_anlis_counts_is_called_open(self) -> None:
         note = find_item("unli/table7").own_table.note
         assert note.startswith("Open: ")
@@ -76,6 +170,51 @@ class TestUnli:
 
 
 class TestOutOfOrder:
+    def test_heads_are_matched_by_their_layer(self) -> None:
+        """One more winning head in a layer would else lose the printed cell."""
+        row = {"model": "m", "data": "qnli:dev", "layer": "0", "heads": "(0, 1), (0, 3)"}
+        cell = StudyCell(row=row, column="share", value=0.5, low=0.4, high=0.6)
+        table = find_item("ooo/figA1").published_table
+        [matched] = TableMatcher(table, names={"m": "RoBERTa-base"}).match([cell])
+        assert matched.same is not None
+        assert matched.same.printed == "54.9"
+
+    def test_what_the_second_copy_prints_is_there(self) -> None:
+        table = find_item("ooo/table5").own_table
+        gains = {
+            (row.about["data"], row.about["of"]): row.cells["gain"]
+            for row in table.rows
+            if "gain" in row.cells
+        }
+        assert len(gains) == 12
+        assert gains["rte:dev", "best run"] == "+2.53"
+        assert gains["sst2:dev", "mean of 5 runs"] == "-0.28", "the only loss"
+        for name, printed in (("fig4", "0.97"), ("figA3", "0.98"), ("figA4", "0.80")):
+            assert find_item(f"ooo/{name}").own_table.rows[2].cells["confidence"] == printed
+
+    def test_the_best_of_five_stands_against_the_best_and_the_mean_against_the_mean(
+        self, tmp_path: Path
+    ) -> None:
+        pytest.importorskip("torch", reason="needs torch")
+        assert find_item("ooo/table5").seeds == 5
+        data = written(tmp_path / "data.jsonl", reviews(24))
+        found = disorder.study(
+            "ooo/table5",
+            "convnet",
+            str(data),
+            train=[str(data)],
+            seeds=2,
+            set_={"epochs": 1, "hidden": 4},
+        )
+        assert "with 2 seeds" in found.does
+        for of in ("best run", "mean of 2 runs"):
+            values = {
+                recipe: found.cell("accuracy", recipe=recipe, of=of).value
+                for recipe in ("plain", "order_pretask")
+            }
+            gain = found.cell("gain", recipe="order_pretask", of=of).value
+            assert gain == pytest.approx(values["order_pretask"] - values["plain"], abs=1e-5)
+
     def test_a_limit_of_training_says_nothing_about_counts_of_the_test_data(
         self, tmp_path: Path
     ) -> None:
@@ -213,6 +352,13 @@ class TestWordSalad:
         texts = [cell.text for line in study_grid(found).rows for cell in line]
         assert "99.92 (negative)" in texts
 
+    @pytest.mark.parametrize("name", ["table4", "human"])
+    def test_people_see_any_text_of_all_nine_transformations(self, name: str) -> None:
+        commands = find_item(f"ws/{name}").commands
+        assert commands[0].count("--with") == 9
+        assert "--all" in commands[1]
+        assert "--n 1800" in commands[1]
+
     def test_a_transfer_leaves_out_what_does_not_apply_before_it_trains(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -220,7 +366,7 @@ class TestWordSalad:
         seen: list[list[str]] = []
 
         def record(train: Any, test: Any, **settings: Any) -> list[Any]:
-            seen.append(list(settings["on"]))
+            seen.append(list(settings["with_"]))
             raise disorder.DisorderError("enough")
 
         monkeypatch.setattr("disorder.papers.study.training_models.mitigations", record)
@@ -260,7 +406,7 @@ class TestNliDataSanityCheck:
             units={"total": "count"},
             cells=TableMatcher(table).match(cells),
         )
-        assert found.verdict == ("1 of 3 published numbers equal ours, 2 differ by at most 0.5 %")
+        assert found.verdict == ("1 of 3 published numbers equal ours; within 0.5 %: 2 of 3")
         texts = [cell.text for line in study_grid(found).rows for cell in line]
         assert "equal" in texts
         assert "+4 differs (within 0.5 %)" in texts

@@ -15,8 +15,8 @@ from conftest import pairs
 from disorder.data import honest_name, read_data
 from disorder.errors import BadData, DisorderError, MissingData, MissingPackage
 from disorder.papers.study import Study, StudyCell, StudyItem, study_items
+from disorder.papers.study.means import over_seeds, student
 from disorder.papers.study.pipelines.accuracy_scatter import mean_overlap
-from disorder.papers.study.pipelines.seeds import over_seeds, student
 from disorder.papers.study.published_tables import published_tables
 from disorder.papers.training import designs
 from disorder.verbs.perturb import perturb

@@ -21,13 +21,12 @@ from disorder.papers.study import (
     StudyCell,
     StudySettings,
     Workbench,
-    availability,
     preflight,
     study_items,
 )
+from disorder.papers.study.means import Change, best_and_mean
 from disorder.papers.study.part_settings import with_settings
 from disorder.papers.study.pipelines.accuracy_scatter import overlap_words
-from disorder.papers.study.pipelines.seeds import Change, best_and_mean
 from disorder.store.store import Store
 
 Command = Callable[..., tuple[int, str, str]]
@@ -275,8 +274,8 @@ def test_packages_model_and_data_that_are_missing_are_told_together(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("DISORDER_DATA", raising=False)
-    monkeypatch.setitem(availability.PACKAGES, "nlp", ("no_such_tagger",))
-    monkeypatch.setitem(availability.PACKAGES, "train", ("no_such_trainer",))
+    monkeypatch.setitem(preflight.PACKAGES, "nlp", ("no_such_tagger",))
+    monkeypatch.setitem(preflight.PACKAGES, "train", ("no_such_trainer",))
     with pytest.raises(DisorderError) as told:
         disorder.study("ndsc/table2")
     line = str(told.value)

@@ -562,6 +562,10 @@ class TestCommand:
         code, out, _ = run("study", "--list")
         assert code == 0
         assert all(name in out for name in study_items())
+        assert out.count("\n") <= len(study_items()) + 2, "one line per item"
+        needs = run("study", "--list", "unli/table2")[1]
+        assert "needs hf:FacebookAI/roberta-large-mnli" in needs
+        assert max(map(len, (out + needs).splitlines())) <= 80
         rows = json.loads(run("study", "--list", "--json")[1])
         assert [row["item"] for row in rows] == list(study_items())
         assert any("MODEL" in reason for row in rows for reason in row["lacking"])

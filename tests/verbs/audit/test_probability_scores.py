@@ -11,7 +11,7 @@ import pytest
 from conftest import NLI, pairs
 from disorder.errors import DisorderError, NothingToMeasure
 from disorder.metrics import LABELS_ONLY
-from disorder.papers.study.pipelines.dev_r_filter import outcomes_of
+from disorder.papers.study.pipelines.dev_r_scores import outcomes_of
 from disorder.papers.study.pipelines.salad_scores import (
     LEXICAL,
     SaladScores,

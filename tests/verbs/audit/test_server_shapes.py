@@ -66,6 +66,74 @@ SHAPES: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
+class Gemini(FakeServer):
+    """Errors come in a list, and thoughts are not counted among the tokens of a reply."""
+
+    def answer(self, path: str, body: Body) -> tuple[int, Any]:
+        status, content = super().answer(path, body)
+        if status >= 400:
+            return status, [content]
+        content.get("usage", {}).pop("completion_tokens_details", None)
+        return status, content
+
+
+def without_logprobs(body: Body) -> str:
+    return 'Unknown name "logprobs": Cannot find field.' if "logprobs" in body else ""
+
+
+def of_litellm(body: Body) -> str:
+    """Its own words for what the model behind it does not take."""
+    if "temperature" not in body:
+        return without_logprobs(body)
+    return (
+        "litellm.UnsupportedParamsError: gpt-5 models don't support temperature=0. Only "
+        "temperature=1 is supported."
+    )
+
+
+def now_and_then(number: int, path: str) -> Fault | None:
+    """OpenRouter says in a reply of status 200 that the host behind it failed."""
+    is_failed = number % 7 == 3
+    return (
+        Fault(content=b'{"error": {"code": 502, "message": "Bad gateway"}}') if is_failed else None
+    )
+
+
+# server → what it is like, how its model is listed, and the way that is taken
+SERVERS: dict[str, tuple[type[FakeServer], dict[str, Any], str]] = {
+    "Anthropic": (FakeServer, {"offers": ()}, "parse"),
+    "Gemini": (
+        Gemini,
+        {
+            "offers": ("constrained",),
+            "refuses": without_logprobs,
+            "thinks": lambda text: N_THOUGHT,
+            "models": ("models/fake", "models/other"),
+        },
+        "constrained",
+    ),
+    "OpenRouter": (
+        FakeServer,
+        {"offers": ("constrained",), "faults": now_and_then, "models": ("a/fake", "b/other")},
+        "constrained",
+    ),
+    "Ollama": (FakeServer, {"models": ("fake:latest", "qwen3:4b")}, "first-token"),
+    "LM Studio": (FakeServer, {"offers": ("constrained",), "models": ("fake", "b")}, "constrained"),
+    "vLLM": (
+        FakeServer,
+        {"offers": ("prompt-logprobs", "first-token", "constrained", "tokenize")},
+        "first-token",
+    ),
+    "vLLM, decisions": (
+        FakeServer,
+        {"offers": ("decisions", "prompt-logprobs", "first-token")},
+        "decisions",
+    ),
+    "SGLang": (FakeServer, {"offers": ("openai-decisions", "first-token")}, "decisions"),
+    "LiteLLM": (FakeServer, {"refuses": of_litellm}, "constrained"),
+}
+
+
 def audit(server: FakeServer, **more: Any) -> disorder.Run:
     given = {"with_": "derange", "q": 2, "limit": 40, "short": "use", "base_url": server.url}
     return disorder.audit("openai:fake", "builtin", **(given | {"max_retries": 2} | more))
@@ -87,6 +155,23 @@ def test_every_shape_leads_to_what_is_known_of_the_model(
     assert run.conclusion is not None
     assert run.conclusion.kind == "bag_of_words"
     assert again.scores == run.scores
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_every_server_leads_to_what_is_known_of_the_model(
+    name: str, examples: list[Example]
+) -> None:
+    kind, settings, way = SERVERS[name]
+    with kind(brain=BagOfWords(examples), **settings) as server:
+        model = "openai:a/fake:nitro" if name == "OpenRouter" else "openai:fake"
+        run = disorder.audit(
+            model, "builtin", with_="derange", q=2, limit=30, short="use", base_url=server.url
+        )
+    assert run.prompt["answers"] == way
+    assert not run.no_answers
+    assert run["derange", "skill_kept"].value == pytest.approx(1)
+    if name == "OpenRouter":
+        assert any("sent again" in note for note in run.notes)
 
 
 def test_a_reader_that_thinks_is_found_to_read(examples: list[Example]) -> None:
@@ -193,7 +278,7 @@ def test_a_storm_of_429_is_survived_and_leaves_a_trace(examples: list[Example]) 
     assert again.scores == run.scores
 
 
-@pytest.mark.parametrize("spec", ["anthropic:claude", "embed:x", "nothing"])
+@pytest.mark.parametrize("spec", ["anthropic:claude", "rerank:x", "nothing"])
 def test_a_dry_run_refuses_models_that_do_not_exist(spec: str, run: Command) -> None:
     code, _, err = run("audit", spec, "builtin", "--dry-run")
     assert code == 2

@@ -6,18 +6,21 @@ see of word order?
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from disorder.errors import BadSetting
 from disorder.models.networks import Shape
 from disorder.registry import network
+
+SIZES = {"quick": 128, "paper": 4096}
 
 
 @network(paper="UNLI", lr=1e-3, epochs=6)
 def convnet(
     shape: Shape,
     *,
-    hidden: int = 128,
+    size: Literal["quick", "paper"] = "quick",
+    hidden: int | None = None,
     layers: int = 4,
     reach: int = 3,
     mlp: int = 512,
@@ -25,6 +28,9 @@ def convnet(
 ) -> Any:
     """Layers of convolutions over `reach` words, each max-pooled over the text and all side by
     side; then as `infersent`.
+
+    size=paper has the 4,096 filters per layer of Conneau et al.'s code, which UNLI used, size=quick
+    128; `hidden` says another number.
     """
     if reach < 1 or reach % 2 == 0:
         raise BadSetting("convnet", reach=reach, need="an odd number of words")
@@ -32,5 +38,6 @@ def convnet(
         raise BadSetting("convnet", layers=layers, need="1 or more")
     from disorder.models.networks._layers import Convolutions, Siamese, max_pool
 
-    encoder = Convolutions(shape.width, hidden, layers, reach)
-    return Siamese(shape, encoder, hidden * layers, max_pool, hidden=mlp, dropout=dropout)
+    filters = SIZES[size] if hidden is None else hidden
+    encoder = Convolutions(shape.width, filters, layers, reach)
+    return Siamese(shape, encoder, filters * layers, max_pool, hidden=mlp, dropout=dropout)

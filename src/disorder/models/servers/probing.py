@@ -158,8 +158,19 @@ async def _check_model(endpoint: Endpoint) -> None:
         if isinstance(entry, dict) and "id" in entry
     ]
     # servers of one model answer under any name
-    if len(names) > 1 and endpoint.model not in names:
+    if len(names) > 1 and not is_listed(endpoint.model, names):
         raise UnknownName(f"model of {endpoint.client.url}", endpoint.model, names)
+
+
+def is_listed(model: str, names: Sequence[str]) -> bool:
+    """Whether a server that lists these models has one: Gemini writes `models/` before them, Ollama
+    `:latest` after them, and OpenRouter takes ways to route after a colon.
+
+    >>> is_listed("llama3.2", ["llama3.2:latest", "qwen3:4b"])
+    True
+    """
+    short = {name.removeprefix("models/").removesuffix(":latest") for name in names}
+    return model in names or model in short or model.rpartition(":")[0] in names
 
 
 @dataclass

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import textwrap
 from contextlib import ExitStack
 from pathlib import Path
@@ -25,6 +24,8 @@ if TYPE_CHECKING:
     from disorder.papers.study import Study, StudyItem
     from disorder.results.grid import Grid
 
+WIDTH = 80  # of a terminal
+MARGIN = 16  # for the names of items in a list
 Name = Annotated[
     str | None,
     typer.Argument(metavar="PAPER/ITEM", help="Table or figure, e.g. unli/table2 (see --list)"),
@@ -138,6 +139,7 @@ def show(found: Study, console: Console, folder: Path | None) -> None:
 
     console.print(Text(f"\n{found.item}: {found.title}", style="dim"), soft_wrap=True)
     console.print(Text(found.verdict, style="bold"), soft_wrap=True)
+    console.print(Text(found.does, style="dim"), soft_wrap=True)
     if found.cells:
         print_table(console, _grid(found))
     elif found.published:
@@ -161,16 +163,24 @@ def _grid(found: Study) -> Grid:
 
 
 def _list(console: Console, name: str | None, data_dir: str | None, *, as_json: bool) -> None:
-    """All items, or those of one paper, with what each needs and whether it can be computed now."""
+    """All items, one line each; with a name those that begin so, with what each needs and whether
+    it can be computed now.
+    """
     from disorder.papers.study import missing_for
 
-    rows = [_facts(item, missing_for(item, data_dir)) for item in _wanted(name)]
+    items = _wanted(name)
+    if name is None and not as_json:
+        for item in items:
+            line = textwrap.shorten(item.title, WIDTH - MARGIN, placeholder=" …")
+            print_text(f"{item.name:<{MARGIN}}{line}")
+        print_text("\nWhat an item needs, and what is missing: disorder study --list unli/table2")
+        return
+    rows = [_facts(item, missing_for(item, data_dir)) for item in items]
     if as_json:
         print_json(rows)
         return
-    margin = max(len(row["item"]) for row in rows) + 2
     for row in rows:
-        _print_item(console, row, margin)
+        _print_item(console, row)
 
 
 def _wanted(name: str | None) -> list[StudyItem]:
@@ -185,30 +195,28 @@ def _wanted(name: str | None) -> list[StudyItem]:
     return wanted
 
 
-def _print_item(console: Console, row: dict[str, Any], margin: int) -> None:
+def _print_item(console: Console, row: dict[str, Any]) -> None:
     from rich.text import Text
 
-    width = console.width if console.is_terminal else sys.maxsize  # lines of a file stay whole
-    title = Text(_indented(row["title"], margin, width, first=row["item"]))
+    title = Text(_indented(row["title"], first=row["item"]))
     title.stylize("bold", 0, len(row["item"]))
     console.print(title)
     facts = ", ".join(fact for fact in (row["kind"], row["takes"]) if fact)
     if row["needs"]:
         facts = f"{facts}; needs {row['needs']}"
-    console.print(Text(_indented(facts, margin, width), style="dim"))
+    console.print(Text(_indented(facts), style="dim"))
     ready = "ready" if row["is_measured"] else "says what to type"
     state = "; ".join(row["lacking"]) or ready
-    style = "" if row["lacking"] else "green"
-    console.print(Text(_indented(state, margin, width), style=style))
+    console.print(Text(_indented(state), style="" if row["lacking"] else "green"))
 
 
-def _indented(line: str, margin: int, width: int, first: str = "") -> str:
-    """A line wrapped at the width of the terminal and indented; the first piece behind a name."""
+def _indented(line: str, first: str = "") -> str:
+    """A line wrapped and indented; the first piece behind a name."""
     return textwrap.fill(
         line,
-        width,
-        initial_indent=f"{first:<{margin}}",
-        subsequent_indent=" " * margin,
+        WIDTH,
+        initial_indent=f"{first:<{MARGIN}}",
+        subsequent_indent=" " * MARGIN,
         break_on_hyphens=False,
     )
 

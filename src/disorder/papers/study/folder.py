@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from disorder.errors import BadData, DisorderError, option
 from disorder.papers.requests import StudyOptions
+from disorder.papers.study.item import study_items
 from disorder.papers.study.result import PublishedNumber, Study
 from disorder.papers.study.table_lines import (
     keys_of,
@@ -165,8 +166,11 @@ def meanings(study: Study) -> dict[str, str]:
 
 def command_of(study: Study) -> str:
     """The command that repeats the study."""
-    request = study.request
+    request = dict(study.request)
     names = request["names"]
+    known = study_items().get(study.item)
+    if known is not None and request.get("seeds") == known.seeds:
+        del request["seeds"]  # as it is without being said
     words = [study.item, *request["models"], *request["data"]]
     for model in request["models"]:
         if model in names:

@@ -32,16 +32,17 @@ class StudyItem(Part):
     `name` is PAPER/ITEM, `function` the pipeline that computes it, `published` the TOML file with
     the printed numbers. `models` are the paper's own (spec → its name in the published table),
     `data` and `train` its data; `extras` are the pip extras it needs, `takes` a rough time on a
-    CPU. `shows` says what it shows, where the published numbers have no title. `beside` names
-    another item of the paper whose numbers stand beside ours. `subject` is the model that the
-    printed numbers are about, where rows do not say it; `not_comparable` says why no printed row is
-    about the same as ours. `fidelity` is whose definitions are used unless the user says otherwise;
-    `by_code` says which printed numbers follow the released code (a column, or `key=value` of a
-    row → what the code does). `commands` are what to type for an item that is not computed. `means`
-    are rows that average others, `part_settings` settings of its transformations and explanations
-    by part, and `out_of_reach` says why printed cells cannot be filled (a column, `key=value` of a
-    row, or `all` → the reason). `labels` says what the labels of the paper's own models mean, by
-    spec, where their configuration calls them LABEL_0.
+    CPU, `seeds` how often the paper trains each model. `shows` says what it shows, where the
+    published numbers have no title. `beside` names another item of the paper whose numbers stand
+    beside ours. `subject` is the model that the printed numbers are about, where rows do not say
+    it; `not_comparable` says why no printed row is about the same as ours. `fidelity` is whose
+    definitions are used unless the user says otherwise; `by_code` says which printed numbers follow
+    the released code (a column, or `key=value` of a row → what the code does). `commands` are what
+    to type for an item that is not computed. `means` are rows that average others, `part_settings`
+    settings of its transformations and explanations by part, and `out_of_reach` says why printed
+    cells cannot be filled (a column, `key=value` of a row, or `all` → the reason). `labels` says
+    what the labels of the paper's own models mean, by spec, where their configuration calls them
+    LABEL_0.
     """
 
     kind = "item"
@@ -53,6 +54,7 @@ class StudyItem(Part):
     train: str | None = None
     extras: Sequence[str] = ()
     takes: str = "minutes"
+    seeds: int = 1
     shows: str = ""
     beside: str = ""
     subject: str = ""

@@ -15,7 +15,7 @@ from disorder.papers.study.result import DIGITS, PublishedNumber, StudyCell
 # scores that depend on how many permutations are drawn
 BY_DRAWS = ("omega", "p_f", "entropy_f")
 # what a printed row says about the number itself: no row of ours says it
-STATED = ("model", "source", "bound")
+STATED = ("model", "source", "bound", "heads")
 LABEL = "label"  # what the model predicts for a printed text: ours may predict another
 
 
@@ -84,7 +84,7 @@ class TableMatcher:
         return (
             self.not_comparable
             or (self.partial_counts if is_count else "")
-            or self._other_draws(column)
+            or self._why_other_draws(column)
         )
 
     def _why_not_judged(self, cell: StudyCell, row: PublishedRow) -> str:
@@ -102,12 +102,22 @@ class TableMatcher:
     def _is_same(self, cell: StudyCell, model: str) -> bool:
         return not model or self.names.get(cell.row.get("model", "")) == model
 
-    def _other_draws(self, column: str) -> str:
+    def other_draws(self, columns: Iterable[str]) -> dict[str, tuple[int, int]]:
+        """The columns that depend on how many permutations are drawn, where we and the paper drew
+        other numbers, with both.
+        """
         if self.q is None or self.paper_q is None or self.q == self.paper_q:
-            return ""
-        if not column.startswith(BY_DRAWS) and column not in self.by_draws:
-            return ""
-        return f"{self.q} permutations here, {self.paper_q} in the paper"
+            return {}
+        drawn = (self.q, self.paper_q)
+        return {
+            column: drawn
+            for column in columns
+            if column.startswith(BY_DRAWS) or column in self.by_draws
+        }
+
+    def _why_other_draws(self, column: str) -> str:
+        found = self.other_draws([column]).get(column)
+        return f"{found[0]} permutations here, {found[1]} in the paper" if found else ""
 
     def _is_about(self, row: PublishedRow, cell: StudyCell) -> bool:
         """Whether a printed row is about all that a row of ours is about, but for the model."""

@@ -1,4 +1,4 @@
-"""Settings of parts in a study: `--set drop_pos.tagger=spacy`, `--set lime.n=200`.
+"""Settings of a study, and of its parts: `--set drop_pos.tagger=spacy`, `--set lime.n=200`.
 
 An item names its transformations and explanations as the paper does; settings are added when they
 are used, and found again in a run by what the item named.
@@ -7,10 +7,14 @@ are used, and found again in a run by what the item named.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from disorder.errors import DisorderError, UnknownName
+from disorder.papers.fields import StudyFields
+from disorder.papers.requests import PredictingOptions, StudyOptions
 from disorder.registry import ExplanationPart, TransformationPart, parts
+from disorder.requests.option import declared_in
 from disorder.results.run import Run
 from disorder.specs import format_part, parse_part, split_chain
 from disorder.transformations import parse
@@ -122,3 +126,42 @@ def settings_notes(
         for name, own in given.items()
         if name in names
     ]
+
+
+@dataclass(frozen=True)
+class StudySettings(StudyFields):
+    """Everything beside the item, the models and the data."""
+
+    @property
+    def recorded(self) -> dict[str, Any]:
+        """What decides the numbers, as result.json keeps it."""
+        return {
+            each.recorded_name: getattr(self, each.recorded_name)
+            for each in declared_in(StudyOptions).values()
+            if each.option.changes_predictions
+        }
+
+    @property
+    def predicting(self) -> dict[str, Any]:
+        """How to read data and predict, as audits and explanations take it."""
+        return {name: getattr(self, name) for name in declared_in(PredictingOptions)}
+
+    @property
+    def training_set(self) -> str | None:
+        """The training data that was named, all sets together; None where none was."""
+        return "+".join(self.train) or None
+
+    @property
+    def of_training(self) -> dict[str, str]:
+        """The settings of trainings."""
+        return sorted_settings(self.set)[0]
+
+    @property
+    def of_parts(self) -> dict[str, dict[str, str]]:
+        """The settings of transformations and explanations, by part."""
+        return sorted_settings(self.set)[1]
+
+    @property
+    def seeds_to_train(self) -> range:
+        """The seeds of the trainings."""
+        return range(self.seed, self.seed + (self.seeds or 1))

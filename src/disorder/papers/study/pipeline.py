@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
@@ -41,21 +41,36 @@ class Reach:
 class Computation(ABC):
     """What pipelines and measurements say about themselves; subclasses are frozen dataclasses.
 
-    A field `transformations` is how texts are perturbed. `own_settings` names what a user may set
-    beside its parts: `--set dev_r.sentences=punkt`.
+    A field `transformations` is how texts are perturbed. A field that is a computation itself
+    speaks for what contains it, unless that says otherwise.
     """
 
-    own_settings: Mapping[str, Collection[str]] = MappingProxyType({})
+    @property
+    def inside(self) -> Mapping[str, Computation]:
+        """The computations that it is made of, by field."""
+        declared: Any = self
+        every = {each.name: getattr(self, each.name) for each in fields(declared)}
+        return {name: each for name, each in every.items() if isinstance(each, Computation)}
+
+    @property
+    def own_settings(self) -> Mapping[str, Collection[str]]:
+        """What a user may set beside its parts: `--set dev_r.sentences=punkt`."""
+        return {
+            name: own for each in self.inside.values() for name, own in each.own_settings.items()
+        }
 
     @property
     def q(self) -> int | None:
         """How many permutations the paper draws; None where nothing depends on it."""
-        return None
+        return next((each.q for each in self.inside.values()), None)
 
     @property
     def perturbs(self) -> Sequence[str]:
         """The transformations that it needs, as specs; what they lack is known before it begins."""
-        return getattr(self, "transformations", ())
+        found: Sequence[str] | None = getattr(self, "transformations", None)
+        if found is not None:
+            return found
+        return [spec for each in self.inside.values() for spec in each.perturbs]
 
     @property
     @abstractmethod
@@ -70,15 +85,19 @@ class Computation(ABC):
     def without(self, specs: Collection[str]) -> Self:
         """The same without these transformations, where it can do without them."""
         declared: Any = self
-        if not hasattr(declared, "transformations"):
-            return self
-        left = [spec for spec in declared.transformations if spec not in specs]
-        changed: Self = replace(declared, transformations=left)
+        changes: dict[str, Any] = {name: each.without(specs) for name, each in self.inside.items()}
+        if any(each.name == "transformations" for each in fields(declared)):
+            left = [spec for spec in declared.transformations if spec not in specs]
+            changes["transformations"] = left
+        changed: Self = replace(declared, **changes)
         return changed
 
     def tuned(self, given: PartSettings) -> Self:
         """The same with the user's values of its own settings; raises where one cannot work."""
-        return self
+        declared: Any = self
+        changes = {name: each.tuned(given) for name, each in self.inside.items()}
+        changed: Self = replace(declared, **changes)
+        return changed
 
 
 class Measurement(Computation):
@@ -112,7 +131,8 @@ class Pipeline(Computation):
     models learn from one set of training data, which the item or the user has to name. `units` says
     how columns without published numbers are shown, where they are not shares. `by_draws` are the
     columns whose numbers depend on how many permutations are drawn, beside the scores that are
-    known to. `counts_training_data` says whose examples a count is about.
+    known to. `counts_training_data` says whose examples a count is about, `has_forests` whether
+    each column is drawn.
     """
 
     kind: str
@@ -124,6 +144,7 @@ class Pipeline(Computation):
     units: Mapping[str, str] = MappingProxyType({})
     by_draws: Collection[str] = ()
     counts_training_data: bool = False
+    has_forests: bool = True
 
     @property
     def explains(self) -> Sequence[str]:

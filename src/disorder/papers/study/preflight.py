@@ -1,25 +1,35 @@
-"""Preflight: what an item needs of this machine, checked before its first step.
+"""Preflight: what an item needs of this machine, and which packages, data and models are missing.
 
-A transformation whose tagger or package is missing is left out with the reason, and the rest is
-computed; an item of which nothing is left says what to install.
+All is checked before the first step. A transformation that lacks a tagger or package is left out
+with the reason, and the rest is computed; an item of which nothing is left says what to install.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+import socket
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.util import find_spec
 from typing import Any
 
-from disorder.data import named_set_of
-from disorder.errors import DisorderError, Lacking, MissingData, MissingPackage
+from disorder.data import at_hand, joined_specs, named_set_of
+from disorder.errors import (
+    BadSetting,
+    DisorderError,
+    Lacking,
+    MissingData,
+    MissingPackage,
+    install_command,
+)
 from disorder.papers.study.item import StudyItem
 from disorder.papers.study.part_settings import PartSettings, with_settings
 from disorder.papers.study.pipeline import Pipeline
 from disorder.papers.study.workbench import LEARNING, Workbench
 from disorder.papers.translation.translator import thot
-from disorder.registry import ExplanationPart, parts
-from disorder.specs import parse_part, split_spec
+from disorder.registry import DataPart, ExplanationPart, parts
+from disorder.specs import parse_part, spec_name, split_spec
 from disorder.transformations import parse
 from disorder.transformations.tags import tagged
 from disorder.transformations.words import split
@@ -85,9 +95,10 @@ def _without(own: Mapping[str, str], kept: Mapping[str, str]) -> dict[str, str]:
 
 
 def lacking_parts(
-    item: StudyItem, settings: dict[str, dict[str, str]], language: str = "en"
+    item: StudyItem, settings: dict[str, dict[str, str]], language: str | None = None
 ) -> dict[str, str]:
-    """The parts of an item that cannot be used here, and why."""
+    """The parts of an item that cannot be used here, and why; without a language, on its data."""
+    language = language or _known_language(item.data) or "en"
     named = {spec: with_settings(spec, settings) for spec in parts_used(item)}
     found = {spec: _why_not(full, language) for spec, full in named.items()}
     return {spec: reason for spec, reason in found.items() if reason}
@@ -104,6 +115,10 @@ def _why_not(spec: str, language: str) -> str:
         else:
             parse(spec).tried(language)
     except LACKING as reason:
+        return str(reason)
+    except BadSetting as reason:  # a splitter of another language
+        if "words=" not in spec:
+            raise
         return str(reason)
     return ""
 
@@ -122,7 +137,8 @@ def usable_pipeline(item: StudyItem, bench: Workbench) -> tuple[Pipeline, list[s
     Raises where nothing would be left.
     """
     settings: Any = bench.part_settings
-    needs_language = any("tags" in parse(spec).needs for spec in item.pipeline.perturbs)
+    perturbs = item.pipeline.perturbs
+    needs_language = any("tags" in parse(spec).needs or "words=" in spec for spec in perturbs)
     language = _language(bench) if needs_language else "en"
     lacking = lacking_parts(item, settings, language)
     tuned = item.pipeline.tuned(settings)
@@ -138,8 +154,114 @@ def usable_pipeline(item: StudyItem, bench: Workbench) -> tuple[Pipeline, list[s
 
 def _language(bench: Workbench) -> str:
     """The language of the data: as its name tells it, else as its texts do."""
-    for data in bench.data:
-        entry = named_set_of(data)
-        task = entry.task_for(split_spec(data)[1]) if entry is not None else None
-        return task.language if task is not None else bench.read(data, limit=None).task.language
-    return "en"
+    if not bench.data:
+        return "en"
+    return _known_language(bench.data) or bench.read(bench.data[0], limit=None).task.language
+
+
+def _known_language(data: Sequence[Any]) -> str | None:
+    """The language of the first set, where its name says it."""
+    entry = named_set_of(data[0]) if data else None
+    task = None if entry is None else entry.task_for(split_spec(data[0])[1])
+    return None if task is None else task.language
+
+
+PACKAGES = {
+    "hf": ("transformers", "torch"),
+    "train": ("transformers", "torch"),
+    "nlp": ("nltk", "spacy"),
+    "explain": ("rapidfuzz",),
+    "smt": ("thot",),
+}  # pip extra → packages that show whether it is installed
+HUB = ("huggingface.co", 443)
+YES = ("1", "TRUE", "YES", "ON")
+
+
+def check_packages(item: StudyItem) -> None:
+    """Raise where extras are not installed, before anything is read."""
+    lacking = [extra for extra in item.extras if not _is_installed(extra)]
+    if lacking:
+        missing = (name for extra in lacking for name in PACKAGES[extra] if find_spec(name) is None)
+        packages = dict.fromkeys(missing)
+        raise MissingPackage(item.name, ", ".join(packages), ",".join(lacking))
+
+
+def missing_for(item: StudyItem, data_dir: str | None = None) -> list[str]:
+    """Why an item cannot be computed now as the paper has it; empty if it can."""
+    reasons = [
+        f"not now: {install_command(extra)}" for extra in item.extras if not _is_installed(extra)
+    ]
+    if item.pipeline.kind in ("people", "drawing"):
+        return reasons
+    missing = [spec for spec in item.data if not is_available(spec, data_dir)]
+    if missing and len(missing) == len(item.data):
+        reasons.append(f"name DATA (theirs: {why_no_data(data_dir)})")
+    if item.train and not is_available(item.train, data_dir):
+        reasons.append(f"name --train DATA (theirs: {why_no_data(data_dir)})")
+    if item.train is None and item.pipeline.needs_training_data:
+        reasons.append("name --train DATA (theirs: several sets together)")
+    if item.pipeline.needs_model:
+        why = why_no_models(item) if item.models else ""
+        if not item.models or why:
+            reasons.append(f"name a MODEL{f' (theirs: {why})' if why else ''}")
+    lacking = lacking_parts(item, item_settings(item))
+    return [*reasons, *(f"without {spec}: {reason}" for spec, reason in lacking.items())]
+
+
+def is_available(spec: str, data_dir: str | None) -> bool:
+    """Whether data lies in the data folder, comes from a plugin, or can be fetched from the hub."""
+    pieces = joined_specs(spec)
+    if len(pieces) > 1:
+        return all(is_available(piece, data_dir) for piece in pieces)
+    return at_hand(spec, data_dir=data_dir) or _has_own_source(spec) or hub_is_reachable()
+
+
+def _has_own_source(spec: str) -> bool:
+    """Whether a source of data other than a file, a paper's set or the hub reads it."""
+    name = spec_name(spec)
+    return name in parts(DataPart) and name != "hf" and named_set_of(spec) is None
+
+
+def why_no_data(data_dir: str | None) -> str:
+    """Why the paper's data is not available, in words."""
+    folder = data_dir or os.environ.get("DISORDER_DATA")
+    if folder:
+        return f"not in {folder}, and no hub can be reached"
+    return "--data-dir or DISORDER_DATA must say where data lies"
+
+
+def why_no_models(item: StudyItem) -> str:
+    """Why the paper's own models are not available; empty if they are."""
+    names = [address for name, address in map(split_spec, item.models) if name == "hf"]
+    if not names:
+        return ""
+    if not _is_installed("hf"):
+        return install_command("hf")
+    if hub_is_reachable() or all(_is_cached(name) for name in names):
+        return ""
+    return "no hub can be reached"
+
+
+def hub_is_reachable() -> bool:
+    """Whether the model hub may be used and answers."""
+    is_offline = os.environ.get("HF_HUB_OFFLINE", "").upper() in YES
+    return not is_offline and _is_installed("hf") and _hub_answers()
+
+
+@cache
+def _hub_answers() -> bool:
+    try:
+        with socket.create_connection(HUB, timeout=3):
+            return True
+    except OSError:
+        return False
+
+
+def _is_cached(name: str) -> bool:
+    from huggingface_hub import try_to_load_from_cache
+
+    return isinstance(try_to_load_from_cache(name, "config.json"), str)
+
+
+def _is_installed(extra: str) -> bool:
+    return all(find_spec(package) is not None for package in PACKAGES[extra])

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 
 from disorder.errors import NothingToMeasure
 from disorder.results.render import notebook
@@ -54,6 +54,13 @@ class StudyCell(BaseModel):
     skipped: int = 0
     by_seed: list[float] = Field(default_factory=list)
     theirs: list[PublishedNumber] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _without_empty_interval(self) -> Self:
+        """A maximum, or the score of one word, has no interval: its ends are the value."""
+        if self.low is not None and self.low == self.high:
+            self.low = self.high = None
+        return self
 
     @classmethod
     def of(cls, row: Mapping[str, str], column: str, score: Score) -> StudyCell:
@@ -118,6 +125,8 @@ class Study(BaseModel):
 
     `study.records` are all numbers as a flat list, `study.cell("p_c", data="mnli:matched")` is one
     of them, `study.verdict` says how well they agree with the paper's. A notebook shows the table.
+    `draws` has the columns that depend on how many permutations are drawn, where that differs: ours
+    and the paper's number.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -129,6 +138,7 @@ class Study(BaseModel):
     request: dict[str, Any]
     columns: list[str] = Field(default_factory=list)
     units: dict[str, str] = Field(default_factory=dict)
+    draws: dict[str, tuple[int, int]] = Field(default_factory=dict)
     cells: list[StudyCell] = Field(default_factory=list)
     published: list[dict[str, Any]] = Field(default_factory=list)
     remarks: list[str] = Field(default_factory=list)
@@ -177,10 +187,11 @@ class Study(BaseModel):
         if judged:
             n_within = sum(bool(each.is_within) for each in judged)
             of = f"{n_within} of {len(judged)} published numbers"
-            if any(cell.low is not None for cell in matched):
+            if any(self.units.get(cell.column) != "count" for cell in matched):
                 return f"{of} lie in our 95 % intervals"
             n_near = sum(each.is_near for each in judged)
-            return f"{of} equal ours, {n_near} differ by at most {NEAR:.1%}".replace("%", " %")
+            near = f"; within {100 * NEAR:g} %: {n_near} of {len(judged)}"
+            return f"{of} equal ours{near if n_within < len(judged) else ''}"
         n = sum(each.difference is not None for each in same)
         if n:
             numbers = "number stands" if n == 1 else "numbers stand"

@@ -11,7 +11,6 @@ from typing import Any
 
 from disorder.data import honest_name
 from disorder.errors import BadData, DisorderError, Lacking, NothingToMeasure, option
-from disorder.papers.study.availability import check_packages, is_available, why_no_data
 from disorder.papers.study.folder import (
     LEGACY,
     has_results,
@@ -30,6 +29,7 @@ from disorder.papers.study.naming import (
 )
 from disorder.papers.study.part_settings import (
     PartSettings,
+    StudySettings,
     check_parts,
     settings_notes,
     with_settings,
@@ -38,10 +38,13 @@ from disorder.papers.study.pictures import forests
 from disorder.papers.study.pipelines.per_task_training import PerTaskTraining, is_trained
 from disorder.papers.study.preflight import (
     Lacks,
+    check_packages,
+    is_available,
     item_settings,
     notes_on_settings,
     parts_used,
     usable_pipeline,
+    why_no_data,
 )
 from disorder.papers.study.resolving import (
     check_distinct,
@@ -51,7 +54,6 @@ from disorder.papers.study.resolving import (
     published_names,
 )
 from disorder.papers.study.result import StepResult, Study, StudyCell
-from disorder.papers.study.study_settings import StudySettings
 from disorder.papers.study.table_lines import title
 from disorder.papers.study.workbench import LEARNING, Workbench
 from disorder.results.progress import Steps
@@ -202,8 +204,9 @@ class StudyRequest:
         some = _examples(self._limit(models), "of each set at most")
         if self.item.pipeline.trains and not self._tests_as_given(models):
             trained = _examples(self.settings.limit, "at most")
-            seeds = f" with {self.settings.seeds} seeds" if self.settings.seeds > 1 else ""
-            some = f"trained on {trained}{seeds}, tested on {some}"
+            n = len(self.settings.seeds_to_train)
+            seeds = f"{n} seeds" if n > 1 else "one seed"
+            some = f"trained on {trained} with {seeds}, tested on {some}"
         return ", ".join([*words, some])
 
     @property
@@ -296,9 +299,10 @@ class StudyRequest:
             found.pictures += step.pictures
         columns = [*found.columns, *(cell.column for cell in found.cells)]
         found.columns = list(dict.fromkeys(columns))
+        found.draws = matcher.other_draws(found.columns)
         for name in found.columns:
             found.units.setdefault(name, self.item.pipeline.units.get(name, "share"))
-        found.pictures += forests(found)
+        found.pictures += forests(found) if self.item.pipeline.has_forests else []
         found.notes = list(dict.fromkeys(found.notes))
         found.status = "done"
 

@@ -10,6 +10,7 @@ from typing import Any, Unpack
 
 from disorder.papers.requests import StudyOptions
 from disorder.papers.study.item import find_item
+from disorder.papers.study.part_settings import StudySettings
 from disorder.papers.study.resolving import (
     as_given_run,
     as_list,
@@ -18,7 +19,6 @@ from disorder.papers.study.resolving import (
 )
 from disorder.papers.study.result import Study
 from disorder.papers.study.study_request import StudyRequest
-from disorder.papers.study.study_settings import StudySettings
 from disorder.requests.keywords import takes_options
 from disorder.results.progress import shown_progress
 from disorder.store.store import Store
@@ -60,6 +60,7 @@ def study(
     settings = replace(
         settings,
         fidelity=settings.fidelity or usual_fidelity(item, every),
+        seeds=settings.seeds or item.seeds,
         set={name: str(value) for name, value in settings.set.items()},
     )
     request = StudyRequest(

@@ -19,6 +19,7 @@ MINUS = re.compile(r"^-(?=[\d.])")  # of a number, as it is typed; pages have a 
 DIGITS = {"share": 3, "count": 0}
 OUTCOMES = {"within": "within", "equal": "within", "outside": "outside", "differs": "outside"}
 Whose = Literal["ours", "published", "difference", "other"]
+Holds = Literal["both", "ours", "theirs"]  # whose numbers a column of the table holds
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,30 @@ def columns_of(study: Study) -> list[str]:
     """The columns that have at least one cell."""
     filled = {cell.column for cell in study.cells}
     return [column for column in study.columns if column in filled]
+
+
+def shown_columns(study: Study) -> list[tuple[str, Holds]]:
+    """The columns as they are shown: ours and theirs apart where other numbers of permutations were
+    drawn, for then they are not the same quantity.
+    """
+    found: list[tuple[str, Holds]] = []
+    for column in columns_of(study):
+        if column not in study.draws:
+            found.append((column, "both"))
+            continue
+        found.append((column, "ours"))
+        if any(cell.theirs for cell in study.cells if cell.column == column):
+            found.append((column, "theirs"))
+    return found
+
+
+def headings(study: Study) -> list[str]:
+    """What stands above each column, with the number of permutations where it matters."""
+    return [
+        title(column)
+        + ("" if holds == "both" else f", q = {study.draws[column][holds == 'theirs']}")
+        for column, holds in shown_columns(study)
+    ]
 
 
 def title(column: str) -> str:
@@ -104,8 +129,8 @@ def _our_line(
 ) -> TableLine:
     about = [short_name(row[key]) if row.get(key) else "" for key in keys]
     texts = [
-        ours(cells[column], study.units[column]) if column in cells else ""
-        for column in columns_of(study)
+        ours(cells[column], study.units[column]) if column in cells and holds != "theirs" else ""
+        for column, holds in shown_columns(study)
     ]
     return TableLine(about, "ours", texts)
 
@@ -115,27 +140,25 @@ def _same_lines(
 ) -> Iterator[TableLine]:
     yield TableLine(_label(model, keys), "published", _printed_texts(study, model, cells))
     theirs = _printed(study, model, cells)
-    if any(each is not None and each.difference is not None for each in theirs.values()):
-        texts = [
-            difference(each, study.units[column]) if each else "" for column, each in theirs.items()
-        ]
+    if any(each is not None and each.difference is not None for _, each in theirs):
+        texts = [difference(each, study.units[column]) if each else "" for column, each in theirs]
         yield TableLine(["difference", *[""] * (len(keys) - 1)], "difference", texts)
 
 
 def _printed(
     study: Study, model: str, cells: Mapping[str, StudyCell]
-) -> dict[str, PublishedNumber | None]:
+) -> list[tuple[str, PublishedNumber | None]]:
     """What is printed about a model, column by column."""
-    found: dict[str, PublishedNumber | None] = {}
-    for column in columns_of(study):
-        theirs = cells[column].theirs if column in cells else []
-        found[column] = next((each for each in theirs if each.model == model), None)
+    found: list[tuple[str, PublishedNumber | None]] = []
+    for column, holds in shown_columns(study):
+        theirs = cells[column].theirs if column in cells and holds != "ours" else []
+        found.append((column, next((each for each in theirs if each.model == model), None)))
     return found
 
 
 def _printed_texts(study: Study, model: str, cells: Mapping[str, StudyCell]) -> list[str]:
     texts = []
-    for column, each in _printed(study, model, cells).items():
+    for column, each in _printed(study, model, cells):
         text = MINUS.sub("−", each.printed) if each else ""
         is_other = each is not None and each.label not in ("", cells[column].row.get("label"))
         texts.append(f"{text} ({each.label})" if each and is_other else text)
@@ -206,7 +229,7 @@ def study_grid(study: Study, keys: Sequence[str] | None = None, caption: str = "
     """The table of a study; a cell is marked by whose number it is, a difference by its outcome."""
     keys = keys_of(study) if keys is None else keys
     columns = [Column(key, "name") for key in keys]
-    columns += [Column(title(column)) for column in columns_of(study)]
+    columns += [Column(heading) for heading in headings(study)]
     rows = [
         [
             *(Cell(text, mark=f"{line.whose}-row") for text in line.about),
@@ -231,8 +254,9 @@ def printed_grid(study: Study) -> Grid:
 def latex_table(study: Study) -> str:
     """The table of a study for a paper, as its page has it."""
     caption = (
-        f"{latex_text(study.title)} ({latex_code(study.item)}), computed again: ours in bold with "
-        "95\\,\\% intervals over examples, beside the published numbers."
+        f"{latex_code(study.item)}, computed again ({latex_text(study.does)}): ours in bold with "
+        "95\\,\\% intervals over examples, beside the published numbers. "
+        f"In the paper: {latex_text(study.title)}."
     )
     return as_latex(study_grid(study), caption, latex_label(study.item))
 
@@ -241,7 +265,7 @@ def text_table(study: Study) -> list[str]:
     """The table in plain text, one string per line; empty where nothing was measured."""
     if not study.cells:
         return []
-    header = [*keys_of(study), *(title(column) for column in columns_of(study))]
+    header = [*keys_of(study), *headings(study)]
     rows = [header, *([*line.about, *line.cells] for line in lines(study))]
     widths = [max(len(row[i]) for row in rows) for i in range(len(header))]
     return [

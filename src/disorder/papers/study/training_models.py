@@ -120,7 +120,7 @@ def run_designs(
         out=out,
         progress=with_prefix(bench.progress, short_name(model)),
         seed=bench.settings.seed,
-        seeds=bench.settings.seeds,
+        seeds=len(bench.settings.seeds_to_train),
         test_limit=bench.settings.test_limit,
         **_request(bench, model, usual),
     )
@@ -150,7 +150,7 @@ def run_mitigations(
         with_=on,
         transfer=transfer,
         seed=bench.settings.seed,
-        seeds=bench.settings.seeds,
+        seeds=len(bench.settings.seeds_to_train),
         test_limit=bench.settings.test_limit,
         **_request(bench, model, usual, LAST_EPOCH),  # thresholds are fitted on what is held out
     )

@@ -25,9 +25,8 @@ from disorder.papers.study.naming import (
     short_name,
     title_of,
 )
-from disorder.papers.study.part_settings import PartSettings, with_settings
+from disorder.papers.study.part_settings import PartSettings, StudySettings, with_settings
 from disorder.papers.study.result import StepResult, StudyLink
-from disorder.papers.study.study_settings import StudySettings
 from disorder.requests.settings import Settings
 from disorder.specs import split_spec
 from disorder.store.store import Store, records

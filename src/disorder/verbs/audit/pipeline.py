@@ -44,10 +44,10 @@ def audit(
     What is a list or pairs on the command line may be a list or a mapping:
     `with_=["sort", "reverse"]`, `labels={"LABEL_0": "entailment"}`.
 
-    model: a spec (`hf:FOLDER`), a function, a scikit-learn estimator, a transformers pipeline. A
-        function gets a list of texts (of tuples for pairs) and returns label names, or one row of
-        probabilities per text, with columns in the order of its attribute `labels`, else of
-        `run.labels`.
+    model: a spec (`hf:FOLDER`), a function (also async), a scikit-learn estimator, a pipeline or
+        (model, tokenizer) of transformers, a SentenceTransformer. A function gets a list of texts
+        (of tuples for pairs) and returns label names, or one row of probabilities per text, with
+        columns in the order of its attribute `labels`, else of `run.labels`.
     data: a spec (`mnli:matched`, `data.jsonl`), a list of dictionaries, or a data frame.
     out: write the run folder there, on disk or at an address like s3://bucket/run. Without it the
         run lies in a temporary folder; `run.save(path)` keeps it.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 from disorder.errors import DoesNotApply
 from disorder.metrics import mean
 from disorder.metrics.word_overlap import word_overlap
-from disorder.papers.study.naming import GivenDesigns
+from disorder.papers.study.naming import GivenDesigns, short_name
 from disorder.papers.study.pipeline import Pipeline, Reach
 from disorder.papers.study.pipelines.audit_table import AuditTable
 from disorder.papers.study.pipelines.count_table import removed_words, tally_of
@@ -51,15 +51,6 @@ class LossAgainstRemovedWords(Pipeline):
             f"{self.designs.does}; "
             "set the change of accuracy against the words removed from the training data"
         )
-
-    @property
-    def perturbs(self) -> Sequence[str]:
-        """The transformations of the designs."""
-        return self.designs.perturbs
-
-    def without(self, specs: Collection[str]) -> LossAgainstRemovedWords:
-        """The same without these transformations."""
-        return replace(self, designs=self.designs.without(specs))
 
     @property
     def reach(self) -> Sequence[Reach]:
@@ -117,15 +108,6 @@ class AccuracyAgainstOverlap(Pipeline):
         return f"{self.audits.does}; set accuracy against the words that both texts share"
 
     @property
-    def perturbs(self) -> Sequence[str]:
-        """The transformations of the audits."""
-        return self.audits.perturbs
-
-    def without(self, specs: Collection[str]) -> AccuracyAgainstOverlap:
-        """The same without these transformations."""
-        return replace(self, audits=self.audits.without(specs))
-
-    @property
     def reach(self) -> Sequence[Reach]:
         """The audits' columns and the words shared, for each transformation."""
         columns = (*self.audits.columns, "overlap")
@@ -155,6 +137,39 @@ class AccuracyAgainstOverlap(Pipeline):
             score = mean_overlap(dataset, canonical, bench.settings.seed)
             result.cells.append(StudyCell.of(row, "overlap", score))
         return result
+
+
+@dataclass(frozen=True)
+class AcceptanceAgainstAccuracy(Pipeline):
+    """Every score of audits against the accuracy on original texts, one point per model and set."""
+
+    audits: AuditTable
+
+    kind = "audits"
+    takes_runs = True
+    has_forests = False
+
+    @property
+    def does(self) -> str:
+        """What it does, in one line."""
+        return f"{self.audits.does}; set each score against accuracy"
+
+    @property
+    def reach(self) -> Sequence[Reach]:
+        """The audits' columns."""
+        return self.audits.reach
+
+    def __call__(self, bench: Workbench) -> Iterator[StepResult]:
+        """The audits; the pictures come with the last of them."""
+        cells: list[StudyCell] = []
+        left = len(list(bench.pairs()))
+        for result in self.audits(bench):
+            cells += result.cells
+            left -= 1
+            if not left:
+                scores = [name for name in self.audits.columns if not name.startswith("accuracy")]
+                result.pictures += [scatter(cells, "accuracy", name, "share") for name in scores]
+            yield result
 
 
 def _learned_from(bench: Workbench, model: Any) -> tuple[Any, int | None]:
@@ -198,7 +213,7 @@ def overlap_words(text: str) -> list[str]:
 
 
 def scatter(cells: Sequence[StudyCell], across: str, up: str, unit: str) -> StudyPicture:
-    """One point per transformation: one column against another."""
+    """One point per transformation, or per model and set of data: one column against another."""
     axis = {"type": "quantitative", "scale": {"zero": False}}
     x_axis = {"field": "x", "title": title(across), **axis}
     y_axis = {"field": "value", "title": title(up), **axis}
@@ -220,17 +235,17 @@ def scatter(cells: Sequence[StudyCell], across: str, up: str, unit: str) -> Stud
         name=f"{up}-against-{across}",
         caption=(
             f"{title(up)} against {title(across)}, "
-            "one point per transformation, with 95 % intervals."
+            f"one point per {_kind_of_point(cells)}, with 95 % intervals."
         ),
         svg=svg({"data": {"values": points}, "layer": layers}),
     )
 
 
 def _points(cells: Sequence[StudyCell], across: str, up: str, unit: str) -> list[dict[str, Any]]:
-    by_place = {(cell.row["transformation"], cell.column): cell for cell in cells}
+    by_place = {(_point_name(cell), cell.column): cell for cell in cells}
     scale = SCALES[unit]
     points = []
-    for name in dict.fromkeys(cell.row["transformation"] for cell in cells):
+    for name in dict.fromkeys(map(_point_name, cells)):
         x = by_place.get((name, across))
         y = by_place.get((name, up))
         if x is None or y is None:
@@ -246,3 +261,12 @@ def _points(cells: Sequence[StudyCell], across: str, up: str, unit: str) -> list
             }
         )
     return points
+
+
+def _kind_of_point(cells: Sequence[StudyCell]) -> str:
+    return "transformation" if "transformation" in cells[0].row else "model and set of data"
+
+
+def _point_name(cell: StudyCell) -> str:
+    row = cell.row
+    return row.get("transformation") or " · ".join(map(short_name, (row["model"], row["data"])))

@@ -10,10 +10,10 @@ from types import MappingProxyType
 from typing import Any
 
 from disorder.errors import DisorderError
+from disorder.papers.study.means import EXAMPLES_ALONE
 from disorder.papers.study.naming import GivenDesigns, short_name, title_of
 from disorder.papers.study.part_settings import canonical, spec_among
 from disorder.papers.study.pipeline import Pipeline, Reach
-from disorder.papers.study.pipelines.seeds import EXAMPLES_ALONE
 from disorder.papers.study.result import StepResult, StudyCell
 from disorder.papers.study.training_models import run_designs
 from disorder.papers.study.workbench import Workbench

@@ -88,21 +88,23 @@ def matching_heads(found: Explained) -> Iterator[CellValue]:
     """Figure A1: which heads tie similar words together, layer by layer."""
     rows = [row for row in _table(found, "heads_layers").rows if row["examples"]]
     for row in rows:
-        yield {"heads": row["heads"]}, "examples", int(row["examples"])
-        yield {"heads": row["heads"]}, "share", _score(row)
+        about = {"layer": str(row["layer"]), "heads": row["heads"]}
+        yield about, "examples", int(row["examples"])
+        yield about, "share", _score(row)
     total = sum(int(row["examples"]) for row in rows)
     if not rows:
         return
-    yield {"heads": "all"}, "examples", total
-    yield {"heads": "all"}, "share", _of(total, total)
+    yield {"layer": "all", "heads": "all"}, "examples", total
+    yield {"layer": "all", "heads": "all"}, "share", _of(total, total)
     early = sum(int(row["examples"]) for row in rows if row["layer"] <= LAST_EARLY)
-    yield {"heads": f"layers 0 to {LAST_EARLY}"}, "share", _of(early, total)
+    upto = f"0 to {LAST_EARLY}"
+    yield {"layer": upto, "heads": f"layers {upto}"}, "share", _of(early, total)
     winners = [row for row in _table(found, "heads_winners").rows if row["examples"]]
     top = sorted(winners, key=lambda row: (-row["examples"], row["layer"], row["head"]))[:N_TOP]
     names = sorted((int(row["layer"]), int(row["head"])) for row in top)
     heads = ", ".join(f"({layer}, {head})" for layer, head in names)
-    if heads not in {row["heads"] for row in rows}:
-        yield {"heads": heads}, "share", _of(sum(int(row["examples"]) for row in top), total)
+    of_top = sum(int(row["examples"]) for row in top)
+    yield {"layer": "three heads", "heads": heads}, "share", _of(of_top, total)
 
 
 def _of(n: int, total: int) -> Score:
@@ -162,7 +164,7 @@ READS: Mapping[Callable[[Explained], Iterator[CellValue]], Sequence[Reach]] = {
             },
         ),
     ),
-    matching_heads: (Reach(COUNTED, {"heads": None}),),
+    matching_heads: (Reach(COUNTED, {"layer": None}),),
     importance_drop: (Reach(("importance_drop", "stable")),),
     word_polarity: (Reach(tuple(POLARITY), {"dictionary": tuple(LEXICONS)}),),
 }  # what each reader finds in an explanation

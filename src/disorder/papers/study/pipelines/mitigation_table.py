@@ -9,12 +9,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from disorder.papers.study.means import EXAMPLES_ALONE
 from disorder.papers.study.naming import short_name, title_of
 from disorder.papers.study.part_settings import canonical
 from disorder.papers.study.pipeline import Pipeline, Reach
 from disorder.papers.study.pipelines.per_task_training import training_data_for
 from disorder.papers.study.pipelines.salad_scores import SALAD
-from disorder.papers.study.pipelines.seeds import EXAMPLES_ALONE
 from disorder.papers.study.result import DIGITS, StepResult, StudyCell
 from disorder.papers.study.training_models import run_mitigations
 from disorder.papers.study.workbench import Workbench
@@ -96,7 +96,9 @@ class MitigationTable(Pipeline):
             transfer=self.transfer,
         )
         about = {"model": title_of(model), "data": bench.name_of(data)}
-        result = StepResult(notes=[EXAMPLES_ALONE] if bench.settings.seeds > 1 else [])
+        result = StepResult(
+            notes=[EXAMPLES_ALONE] if len(bench.settings.seeds_to_train) > 1 else []
+        )
         what = f"{short_name(model)} on {short_name(data)}"
         result.notes += [f"{what}: left out {spec} ({why})" for spec, why in left_out.items()]
         result.notes += [f"{what}, {line}" for line in self._chosen(folder, list(declared))]

@@ -7,8 +7,7 @@ data whose labels it has.
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,12 +15,11 @@ from typing import Any
 from disorder.data import named_set_of
 from disorder.errors import BadModel, DisorderError, MissingData, option
 from disorder.papers.study.auditing import audit_once
-from disorder.papers.study.availability import is_available
+from disorder.papers.study.means import BEST, Change, best_and_mean, mean_of, over_seeds
 from disorder.papers.study.naming import short_name, title_of
-from disorder.papers.study.part_settings import PartSettings
 from disorder.papers.study.pipeline import Measurement, Pipeline, Reach
 from disorder.papers.study.pipelines.audit_table import missing_scores
-from disorder.papers.study.pipelines.seeds import BEST, Change, best_and_mean, mean_of, over_seeds
+from disorder.papers.study.preflight import is_available
 from disorder.papers.study.result import StepResult, StudyCell
 from disorder.papers.study.training_models import (
     TrainingArm,
@@ -50,8 +48,7 @@ class PerTaskTraining(Pipeline):
     The name of the way stands under `key` in the rows. Without arms, a model that is trained
     already is not trained again: then `limit` is how many examples it is tested on. `settings` are
     the paper's, for hf: models. `changes` are columns that say what a way changes against the first
-    one. With `runs` the other ways have a row for the best of several trainings and one for their
-    mean.
+    one. With `runs` each way has a row for the best of several trainings and one for their mean.
     """
 
     measures: Measurement
@@ -64,11 +61,6 @@ class PerTaskTraining(Pipeline):
     runs: bool = False
 
     trains = True
-
-    @property
-    def q(self) -> int | None:
-        """How many permutations the paper draws."""
-        return self.measures.q
 
     @property
     def does(self) -> str:
@@ -96,15 +88,6 @@ class PerTaskTraining(Pipeline):
         ]
 
     @property
-    def own_settings(self) -> Mapping[str, Collection[str]]:  # type: ignore[override]
-        """Those of what is measured."""
-        return self.measures.own_settings
-
-    def tuned(self, given: PartSettings) -> PerTaskTraining:
-        """The same with the user's settings of what is measured."""
-        return replace(self, measures=self.measures.tuned(given))
-
-    @property
     def takes_runs(self) -> bool:  # type: ignore[override]
         """Whether models that are trained already are tested as they are."""
         return not self.arms
@@ -116,10 +99,6 @@ class PerTaskTraining(Pipeline):
             for name in super().step_names(bench)
             for arm in self.arms or ("",)
         ]
-
-    def without(self, specs: Collection[str]) -> PerTaskTraining:
-        """The same without these transformations in the tests."""
-        return replace(self, measures=self.measures.without(specs))
 
     def __call__(self, bench: Workbench) -> Iterator[StepResult]:
         """One step per model, data and way; what does not fit is left out of a larger table."""
@@ -139,21 +118,13 @@ class PerTaskTraining(Pipeline):
                         raise
                     what = f"{short_name(model)} on {short_name(data)}"
                     result = StepResult(notes=[f"{what}: left out ({reason})"])
+                result.cells = (best_and_mean if self.runs else over_seeds)(result.cells)
                 if name == next(iter(self.arms), ""):
-                    baseline = result.cells = over_seeds(result.cells)
-                else:
-                    self._compare(result, baseline)
+                    baseline = result.cells
+                else:  # the best against the best, the mean against the mean
+                    for change in self.changes:
+                        result.cells += change.cells(result.cells, baseline, without=(self.key,))
                 yield result
-
-    def _compare(self, result: StepResult, baseline: Sequence[StudyCell]) -> None:
-        """Several trainings as rows, and what they change against the first way to train."""
-        if self.runs and not any(
-            count > 1 for count in Counter(map(_place, result.cells)).values()
-        ):
-            result.notes.append(f"best and mean of several trainings: say --seeds {FIVE}")
-        result.cells = best_and_mean(result.cells) if self.runs else over_seeds(result.cells)
-        for change in self.changes:
-            result.cells += change.cells(result.cells, baseline, without=(self.key, "of"))
 
     def _measured(
         self,
@@ -287,10 +258,6 @@ def _architectures(address: str) -> list[str]:
         return list(config.architectures or ())
     except (OSError, ValueError):
         return []  # loading it will say what is wrong
-
-
-def _place(cell: StudyCell) -> tuple[Any, ...]:
-    return (*cell.row.items(), cell.column)
 
 
 def _title(model: Any, data: Any, arm: TrainingArm, seed: int) -> str:

@@ -6,7 +6,7 @@ Their confidence can be compared with the printed one, which no other example's 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -80,19 +80,9 @@ class PrintedTexts(Measurement):
         return self.measures.transformations
 
     @property
-    def q(self) -> int | None:
-        """How many permutations of other texts are drawn."""
-        return self.measures.q
-
-    @property
     def metrics(self) -> Collection[str]:
         """The scores whose absence is worth a note."""
         return self.measures.metrics
-
-    @property
-    def perturbs(self) -> Sequence[str]:
-        """How other texts of the data are perturbed."""
-        return self.measures.perturbs
 
     @property
     def does(self) -> str:
@@ -103,10 +93,6 @@ class PrintedTexts(Measurement):
     def reach(self) -> Sequence[Reach]:
         """The cells of the printed texts, and those of the measurement."""
         return [printed_reach(self.texts), *self.measures.reach]
-
-    def without(self, specs: Collection[str]) -> PrintedTexts:
-        """The same without these transformations."""
-        return replace(self, measures=self.measures.without(specs))
 
     def cells(self, run: Run, folder: Path, about: Mapping[str, str]) -> Iterator[StudyCell]:
         """The printed texts first, then the means over the data."""

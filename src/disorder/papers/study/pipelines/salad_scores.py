@@ -14,7 +14,7 @@ from disorder.metrics.agreement import unchanged
 from disorder.metrics.confidence import top_probability
 from disorder.papers.study.pipeline import Measurement, Reach
 from disorder.papers.study.pipelines.audit_table import score_of
-from disorder.papers.study.pipelines.dev_r_filter import outcomes_of
+from disorder.papers.study.pipelines.dev_r_scores import outcomes_of
 from disorder.papers.study.result import DIGITS, StudyCell
 from disorder.results.run import Run
 from disorder.types import ORIGINAL, Floats, Ints, Outcomes, Score

@@ -8,10 +8,10 @@ from typing import Any
 
 from disorder.errors import DisorderError, option
 from disorder.papers.study.auditing import audit_once
+from disorder.papers.study.means import over_seeds
 from disorder.papers.study.naming import short_name, title_of
 from disorder.papers.study.pipeline import Pipeline, Reach
 from disorder.papers.study.pipelines.audit_table import AuditTable, missing_scores
-from disorder.papers.study.pipelines.seeds import over_seeds
 from disorder.papers.study.result import StepResult
 from disorder.papers.study.training_models import (
     TrainingArm,
@@ -27,23 +27,19 @@ class TrainingTable(Pipeline):
     """Train every model in every way, and audit each on every set of data.
 
     `arms` are the ways by the name they have in the rows, under `key`. `settings` are the paper's,
-    for hf: models; networks trained from scratch have their own. With several seeds a cell is the
-    mean, and its interval includes the variation between seeds.
+    for hf: models, `settings_of` those of single ones; networks trained from scratch have their
+    own. With several seeds a cell is the mean, and its interval includes their variation.
     """
 
     arms: Mapping[str, TrainingArm]
     key: str
     audits: AuditTable
     settings: Mapping[str, str] = field(default_factory=dict)
+    settings_of: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     kind = "trainings"
     trains = True
     needs_training_data = True
-
-    @property
-    def q(self) -> int | None:
-        """How many permutations the paper draws."""
-        return self.audits.q
 
     @property
     def does(self) -> str:
@@ -82,9 +78,10 @@ class TrainingTable(Pipeline):
         for model in bench.models:
             sets = ", ".join(short_name(data) for data in bench.data)
             bench.announce_training(model, bench.train, sets)
+            usual = {**self.settings, **self.settings_of.get(model, {})}
             for name, arm in self.arms.items():
                 specs = {
-                    seed: train_model(bench, model, name, arm, seed=seed, usual=self.settings)
+                    seed: train_model(bench, model, name, arm, seed=seed, usual=usual)
                     for seed in bench.settings.seeds_to_train
                 }
                 for data in bench.data:

@@ -34,7 +34,7 @@ NO_ORDER = "no other order of its words"
     asks="Is a text nearer to its shuffled self than to a paraphrase?",
     on="any",
     needs="an embedder (embed:…)",
-    usual=False,
+    calls=lambda subject, **_: {"texts embedded": (N_VARIANTS + 3) * len(subject.examples)},
 )
 def cosine(subject: Subject, *, paraphrases: str = "") -> Explained:
     """Compare the cosine of a text and its permutation with that of two other texts, and with that

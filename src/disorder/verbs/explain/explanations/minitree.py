@@ -116,6 +116,8 @@ def minitree(
     )
     compared = f"the {k} most frequent classes within radius {radius} are compared"
     notes = [note, f"{compared}, tagged by {chosen}"]
+    if not trained.count(drawn):
+        notes.append(f"“{drawn}” never occurs in what is usual, so its score of 0 says nothing")
     return Explained(finding, figures, scores=scores, notes=notes, skips=perturbed.skips)
 
 
@@ -278,15 +280,14 @@ def minitree_scores(
     radius: int,
     fidelity: Fidelity = "paper",
 ) -> Floats:
-    """β of each row of positions: the mean over words of the overlap with the training data; 0 for
-    a word never seen.
+    """β of each row of positions: the mean over words of the overlap with the training data, of k
+    classes (Eq. 4); 0 for a word never seen.
     """
     own = top(neighbours_of(numbers_of(sentence)[positions], radius), k, fidelity=fidelity)
     psi = trained.of(sentence.words)
     usual = top(psi, k, fidelity=fidelity) & (psi.sum(axis=1, keepdims=True) > 0)
     shared = (own & usual[positions]).sum(axis=-1)
-    compared = k if fidelity == "released" else np.maximum(own.sum(axis=-1), 1)
-    return np.asarray((shared / compared).mean(axis=-1))
+    return np.asarray((shared / k).mean(axis=-1))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,53 @@
+"""What a bad verdict says to do: train against it, or what to give to one's own training."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from disorder.results.next_steps import next_steps
+
+
+def bad_run(**facts: Any) -> Any:
+    """A finished audit whose model keeps its skill without word order."""
+    found = {
+        "status": "done",
+        "model": "hf:models/plain",
+        "data": "sst2:dev",
+        "kind": "labels",
+        "labels": ["negative", "positive"],
+        "folder": Path("runs/before"),
+        "conclusion": SimpleNamespace(kind="bag_of_words", transformation="derange"),
+        "settings": {},
+        "groups": [],
+        "n_available": 872,
+        "is_likelihood": False,
+        "prompt": {},
+    }
+    return cast("Any", SimpleNamespace(**{**found, **facts}))
+
+
+@pytest.mark.parametrize("kind", ["bag_of_words", "mixed"])
+@pytest.mark.parametrize("model", ["hf:models/plain", "convnet:models/plain", "bow:models/plain"])
+def test_a_model_that_can_be_trained_is_trained(model: str, kind: str) -> None:
+    conclusion = SimpleNamespace(kind=kind, transformation="derange")
+    steps = next_steps(bad_run(model=model, conclusion=conclusion))
+    wanted = f"disorder train entropic sst2:train --with derange --model {model}"
+    assert f"{wanted} --audit runs/before" in [step.command for step in steps]
+
+
+@pytest.mark.parametrize("model", ["openai:small", "onnx:models/plain", "convnet"])
+def test_another_model_gets_rows_to_learn_from(model: str) -> None:
+    steps = next_steps(bad_run(model=model))
+    wanted = "disorder perturb sst2:train --with derange --as training --out training.jsonl"
+    assert wanted in [step.command for step in steps]
+
+
+def test_numbers_and_data_without_a_training_split_have_no_such_step() -> None:
+    for facts in ({"labels": [], "data": "stsb:dev"}, {"data": "reviews.jsonl"}):
+        words = " ".join(step.command for step in next_steps(bad_run(**facts)))
+        assert "training" not in words
+        assert "disorder train" not in words
