@@ -24,6 +24,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -504,6 +505,66 @@ def unpacking(target: Target) -> Outcome:
     ), is_good
 
 
+@attack("19 two inputs that differ in where a zero byte stands")
+def joined_keys(target: Target) -> Outcome:
+    texts = [("good\0\2movie here", "bad film", "yes"), ("good", "movie here\0\2bad film", "no")]
+    rows = [
+        {"id": str(number), "text_a": a, "text_b": b, "label": label}
+        for number, (a, b, label) in enumerate(texts)
+    ]
+    (target.folder / "zero.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (target.folder / "zero.py").write_text(
+        "def f(texts):\n    return ['yes' if '\\0' in a else 'no' for a, b in texts]\n"
+    )
+    words = ("audit", "python:zero:f", "zero.jsonl", "--q", 1, "--with", "reverse", "--out")
+    target.disorder(*words, "first")
+    code, told = target.disorder(*words, "out")  # from the cache
+    if code:
+        return said(code, told), False
+    scores = json.loads((target.folder / "out" / "run.json").read_text())["scores"]
+    [found] = [
+        row["value"]
+        for row in scores
+        if (row["transformation"], row["metric"], row["group"]) == ("original", "accuracy", "all")
+    ]
+    return f"accuracy of a model that is always right: {found}", found == 1
+
+
+def _forged(target: Target, name: str, change: Callable[[pa.Table], pa.Table]) -> Path:
+    """A run whose samples were changed, and the journal with them."""
+    folder = target.changed(name)
+    journal = folder / "samples" / "journal.jsonl"
+    lines = []
+    for line in journal.read_text().splitlines():
+        entry = json.loads(line)
+        path = journal.parent / entry["part"]
+        pq.write_table(change(pq.read_table(path)), path)
+        digest = blake2b(path.read_bytes(), digest_size=16).hexdigest()
+        lines.append(json.dumps(entry | {"checksum": digest}))
+    journal.write_text("\n".join(lines) + "\n")
+    return folder
+
+
+@attack("20 a stranger's run with every sample twice, with variants of −5")
+def forged_samples(target: Target) -> Outcome:
+    def minus(table: pa.Table) -> pa.Table:
+        place = table.schema.get_field_index("variant")
+        numbers = pa.array([-5] * len(table), table.schema.field(place).type)
+        return table.set_column(place, "variant", numbers)
+
+    found = {
+        "twice": _forged(target, "twice", lambda table: pa.concat_tables([table, table])),
+        "minus": _forged(target, "minus", minus),
+    }
+    ends = {
+        name: target.disorder("compare", target.a_run(), folder) for name, folder in found.items()
+    }
+    return (
+        "; ".join(f"{name}: {said(*end)}" for name, end in ends.items()),
+        all(is_one_line(*end) for end in ends.values()),
+    )
+
+
 @attack("21 a model that writes to the descriptor of standard output")
 def raw_output(target: Target) -> Outcome:
     (target.folder / "raw.py").write_text(
@@ -605,6 +666,14 @@ def refreshing(target: Target) -> Outcome:
     return f"kept: {is_kept}, in a sandbox: {is_sandboxed}", is_sandboxed or not is_kept
 
 
+@attack("26 a model that ends the process with code 0, under a gate")
+def silent_end(target: Target) -> Outcome:
+    (target.folder / "ending.py").write_text("import os\ndef f(texts):\n    os._exit(0)\n")
+    words = ("--limit", 5, "--q", 2, "--fail-if", "original:accuracy < 0.9", "--out", "out")
+    code, told = target.disorder("audit", "python:ending:f", "builtin", *words)
+    return said(code, told), is_one_line(code, told)
+
+
 @attack("27 predictions that are complex numbers")
 def complex_numbers(target: Target) -> Outcome:
     (target.folder / "odd.py").write_text(
@@ -638,6 +707,39 @@ def odd_models(target: Target) -> Outcome:
         f"{'no end' if endless == NO_END else f'exit {endless}'}; 252 bytes: exit {named}"
     )
     return seen, (n_reports, moved, endless, named) == (1, 0, 2, 0)
+
+
+OF_TIME = ("started", "seconds", "spent", "profile")  # what depends on the way there
+
+
+@attack("29 an audit that is killed after its first part, and resumed")
+def killed(target: Target) -> Outcome:
+    def words(name: str) -> list[object]:
+        given = ("--limit", 900, "--q", 60, "--with", "derange", "--with", "sort", "--cache", "off")
+        return ["audit", "builtin:bow", "builtin", *given, "--out", name]
+
+    assert target.disorder(*words("whole"))[0] == 0
+    process = subprocess.Popen(
+        [sys.executable, "-m", "disorder", *map(str, words("stopped"))],
+        cwd=target.folder,
+        env=target.environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    journal = target.folder / "stopped" / "samples" / "journal.jsonl"
+    while process.poll() is None and not (journal.exists() and journal.stat().st_size):
+        time.sleep(0.002)
+    process.kill()
+    process.wait()
+    code, _ = target.disorder("audit", "--resume", "stopped")
+    runs = [
+        json.loads((target.folder / name / "run.json").read_text()) for name in ("whole", "stopped")
+    ]
+    differ = [key for key in runs[0] if key not in OF_TIME and runs[0][key] != runs[1].get(key)]
+    return (
+        f"resumed: exit {code}; other than those of a whole run: {', '.join(differ) or 'nothing'}",
+        code == 0 and not differ,
+    )
 
 
 def _viewer(target: Target, folder: Path) -> tuple[subprocess.Popen[bytes], int]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
@@ -15,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from disorder import safe_io
 from disorder.data import read_data
 from disorder.errors import BadData
 from disorder.safe_io import check_unpacked, parse_parquet
@@ -154,3 +157,24 @@ def test_every_usual_kind_of_column_is_read() -> None:
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink)
     assert parse_parquet(sink.getvalue().to_pybytes(), "x").to_pylist() == table.to_pylist()
+
+
+def test_a_footer_that_ends_pyarrow_does_not_end_us() -> None:
+    """Found by scripts/fuzz.py: asked for a column of it, pyarrow aborts the process."""
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from disorder.errors import BadData\n"
+        "from disorder.safe_io import read_parquet\n"
+        "try:\n    read_parquet(Path(sys.argv[1]))\n"
+        "except BadData as error:\n    print(error)\n"
+    )
+    path = Path(__file__).parent / "faults" / "damaged_footer.parquet"
+    done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "histogram size mismatch" in done.stdout
+
+
+def test_a_list_in_a_footer_that_has_no_end_is_damaged() -> None:
+    endless = bytes([0x19, 0xF3, *[0xFF] * 8, 0x7F, 0])  # a list of 2⁶³ bytes
+    with pytest.raises(ValueError, match="outside the file"):
+        safe_io._structure(endless, 0)

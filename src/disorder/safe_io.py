@@ -40,7 +40,8 @@ REPEATED = 7  # the encoding in which a text may repeat the beginning of the one
 WIDTHS = {"BOOLEAN": 1, "INT32": 4, "FLOAT": 4, "INT64": 8, "DOUBLE": 8, "INT96": 12}
 TEXT = "BYTE_ARRAY"
 PLACE = 8  # bytes that a text takes beside its own
-MAX_NESTED = 4  # structures inside each other in the header of a page; there are two
+MAX_NESTED = 12  # structures and lists inside each other in a footer; there are six or so
+FIXED = {1: 1, 2: 1, 3: 1, 7: 8}  # other kinds of values → their bytes
 
 
 def read_file(path: Path, *, max_bytes: int) -> bytes:
@@ -219,7 +220,7 @@ def check_unpacked(content: Any, where: str) -> None:
 
     most = most_unpacked(len(content))
     source = pa.py_buffer(content)
-    chunks = list(_chunks(pq.read_metadata(pa.BufferReader(source)), content))
+    chunks = list(_chunks(pq.read_metadata(pa.BufferReader(source)).schema, content))
     unpacked = sum(chunk.unpacked for chunk in chunks)
     if unpacked + sum(chunk.n_values * chunk.longest for chunk in chunks) <= most:
         return
@@ -272,32 +273,52 @@ def _text_bytes(array: pa.Array) -> int:
     return int(array.nbytes)
 
 
-def _chunks(metadata: Any, content: Any) -> Iterator[Chunk]:
-    """Every column of every group of rows."""
-    for group in range(metadata.num_row_groups):
-        for number in range(metadata.num_columns):
-            column = metadata.row_group(group).column(number)
-            if column.num_values:  # else no page is read
-                yield _chunk(metadata.schema.column(number), column, content)
+def _chunks(schema: Any, content: Any) -> Iterator[Chunk]:
+    """Every column of every group of rows.
+
+    The footer is read here: asked for a column whose footer is damaged, pyarrow ends the process.
+    """
+    length = int.from_bytes(content[-8:-4], "little")
+    footer, _ = _structure(content, len(content) - 8 - length)
+    for group in _items(footer, 4):
+        columns = _items(group, 1)
+        if len(columns) != len(schema):
+            raise ValueError("a damaged footer")
+        for number, column in enumerate(columns):
+            known = column.get(3)
+            if not isinstance(known, dict):
+                raise ValueError("a damaged footer")
+            if known.get(5, 0):  # else no page is read
+                yield _chunk(schema.column(number), known, content)
 
 
-def _chunk(declared: Any, column: Any, content: Any) -> Chunk:
-    start = column.data_page_offset
-    if column.has_dictionary_page and 0 < column.dictionary_page_offset < start:
-        start = column.dictionary_page_offset
-    pages = list(_pages(content, start, start + column.total_compressed_size))
+def _items(structure: Any, field: int) -> list[Any]:
+    """The structures that a field lists."""
+    found = structure.get(field, [])
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise ValueError("a damaged footer")
+    return found
+
+
+def _chunk(declared: Any, known: dict[int, Any], content: Any) -> Chunk:
+    size, start, dictionary = (known.get(field, 0) for field in (7, 9, 11))
+    if any(type(number) is not int for number in (size, start, dictionary)):
+        raise ValueError("a damaged footer")
+    if 0 < dictionary < start:
+        start = dictionary
+    pages = list(_pages(content, start, start + size))
     n_values = sum(n for _, n, _ in pages)
     unpacked = sum(size for size, _, _ in pages)
     is_text = declared.physical_type == TEXT
     repeats = is_text and any(encoding == REPEATED for _, _, encoding in pages)
     named = is_text and any(n and encoding in NAMED for _, n, encoding in pages)
-    dictionary = max((size for size, n, _ in pages if not n), default=0)
+    largest = max((size for size, n, _ in pages if not n), default=0)
     width = PLACE if is_text else WIDTHS.get(declared.physical_type, declared.length)
     return Chunk(
         path=declared.path,
         unpacked=unpacked + n_values * width,
         n_values=n_values,
-        longest=unpacked if repeats else dictionary if named else 0,
+        longest=unpacked if repeats else largest if named else 0,
         repeats=repeats,
         is_flat=declared.max_repetition_level == 0,
     )
@@ -333,20 +354,38 @@ def _structure(content: Any, at: int, depth: int = 0) -> tuple[dict[int, Any], i
         at += 1
         if head == 0:
             return found, at
-        kind = head & 15
         if head >> 4:
             field += head >> 4
         else:
             field, at = _number(content, at)
-        if kind in (4, 5, 6):
-            found[field], at = _number(content, at)
-        elif kind == 8:
-            length, at = _varint(content, at)
-            at += length
-        elif kind == 12 and depth < MAX_NESTED:
-            found[field], at = _structure(content, at, depth + 1)
-        elif kind not in (1, 2):  # booleans are in the head itself
-            raise ValueError("a damaged page header")
+        kind = head & 15
+        if kind not in (1, 2):  # booleans are in the head itself
+            found[field], at = _value(content, at, kind, depth)
+
+
+def _value(content: Any, at: int, kind: int, depth: int) -> tuple[Any, int]:
+    """A number, a structure or a list of them, and where it ends; None for anything else."""
+    if depth > MAX_NESTED:
+        raise ValueError("a damaged footer or page header")
+    if kind in (4, 5, 6):
+        return _number(content, at)
+    if kind == 8:
+        length, at = _varint(content, at)
+        return None, at + length
+    if kind == 9:
+        head = _byte(content, at)
+        n, at = _varint(content, at + 1) if head >> 4 == 15 else (head >> 4, at + 1)
+        items = []
+        for _ in range(n):
+            item, at = _value(content, at, head & 15, depth + 1)
+            items.append(item)
+        return items, at
+    if kind == 12:
+        return _structure(content, at, depth + 1)
+    if kind not in FIXED:
+        raise ValueError("a damaged footer or page header")
+    _byte(content, at + FIXED[kind] - 1)  # a list of more than there is has no end
+    return None, at + FIXED[kind]
 
 
 def _number(content: Any, at: int) -> tuple[int, int]:

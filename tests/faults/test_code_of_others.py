@@ -297,6 +297,26 @@ def test_a_model_that_stops_the_program_decides_on_no_exit_code(
     assert f"raised {name}" in err.strip().splitlines()[-1]
 
 
+@pytest.mark.parametrize("where", ["call", "import"])
+def test_a_model_that_ends_the_process_passes_no_gate(where: str, tmp_path: Path) -> None:
+    (tmp_path / "ending.py").write_text(
+        "import os\nos._exit(0)\n"
+        if where == "import"
+        else "import os\ndef f(texts):\n    os._exit(0)\n"
+    )
+    words = ("--limit", 3, "--q", 2, "--with", "reverse", "--fail-if", "original:accuracy < 0.9")
+    done = subprocess.run(
+        disorder_command("audit", "python:ending:f", "builtin", *words, "--out", "out"),
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "os._exit(0)" in done.stderr.strip().splitlines()[-1]
+
+
 def test_a_library_that_panics_on_a_folder_is_one_line() -> None:
     with pytest.raises(BadModel, match="x cannot be loaded"), loading("x"):
         raise Panic

@@ -14,7 +14,7 @@ from itertools import count
 from pathlib import Path
 
 from disorder.errors import CannotWrite, DisorderError
-from disorder.store.storage import short_name
+from disorder.store.storage import make_folder, short_name, sync_folder
 
 _new_folders: list[Path] = []
 
@@ -29,8 +29,9 @@ def new_folder(model: str, data: str, home: str = "runs") -> Path:
     for number in count(1):
         folder = first if number == 1 else first.with_name(f"{first.name}-{number}")
         try:
-            folder.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(folder.parent)
             folder.mkdir()  # in one step: another command may have taken the name just now
+            sync_folder(folder.parent)
         except FileExistsError:
             continue
         except OSError as error:

@@ -16,6 +16,7 @@ import logging
 import os
 import sys
 import traceback
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -24,7 +25,7 @@ from hashlib import blake2b
 from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -316,29 +317,46 @@ def _is_torch_module(thing: Any) -> bool:
     return torch is not None and isinstance(thing, torch.nn.Module)
 
 
+_calls = Counter[int]()  # process → how many calls of others' code are under way in it
+_exit_at_once = os._exit
+
+
 @contextmanager
 def _as_before() -> Iterator[None]:
     """Run code of others so that our own goes on once, and in the folder that it was in: where
-    that code changed the folder, it is changed back; a process that it made ends with it.
+    that code changed the folder, it is changed back; a process that it made ends with it, and it
+    cannot end ours without a word (`os._exit(0)` would pass every gate).
     """
     process = os.getpid()
     try:
         folder = os.getcwd()
     except OSError:  # it was removed
         folder = ""
+    _calls[process] += 1
+    os._exit = _exit_with_a_word
     try:
         yield
     finally:
         if os.getpid() != process:
-            os._exit(1)
+            _exit_at_once(1)
+        _calls[process] -= 1
         if folder:
             os.chdir(folder)
 
 
+def _exit_with_a_word(status: int) -> NoReturn:
+    """In place of `os._exit`: in our own process, while others' code runs, an exception."""
+    if _calls[os.getpid()]:
+        raise SystemExit(f"os._exit({status})")
+    _exit_at_once(status)
+
+
 def _failure(error: BaseException, n_texts: int) -> str:
     """What a function of the user raised, and where."""
-    frames = traceback.extract_tb(error.__traceback__)
-    where = f" ({frames[-1].filename}, line {frames[-1].lineno})" if len(frames) > 1 else ""
+    frames = [
+        frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__
+    ]
+    where = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
     told = f"{type(error).__name__}: {reason(error)}"
     return f"raised {told}{where} when it got {n_texts} texts"
 
