@@ -280,6 +280,17 @@ def test_paraphrases_may_come_from_a_file(tmp_path: Path) -> None:
     assert found["cosine"].scores["paraphrase"].n == 10
 
 
+def test_texts_alone_are_enough(tmp_path: Path) -> None:
+    file = tmp_path / "reviews.csv"
+    file.write_text("text\n" + "".join(f"{row['text_a']}\n" for row in paired(30)))
+    found = disorder.explain(Bag(), str(file), by="cosine", fidelity="natural", short="use")
+    assert found["cosine"].scores["shuffled"].n == 30
+    with pytest.raises(DisorderError, match="gold label"):
+        disorder.explain(Bag(), str(file), by=["cosine", "overlap"])
+    with pytest.raises(DisorderError, match="gold label"):
+        disorder.audit(Bag(), str(file))
+
+
 def test_cosines_are_for_embedders(run: Command) -> None:
     code, _, told = run("explain", "builtin", "builtin", "--by", "cosine", "--limit", "20")
     assert code == 2

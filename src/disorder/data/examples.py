@@ -40,6 +40,7 @@ class ExampleReader:
     group_by: Sequence[str] = ()
     task: TaskPart | None = None  # a form of data other than texts with labels
     is_known: bool = False  # the task is, so that columns need not show it
+    needs_gold: bool = True  # else a row without a label counts, with none
     skipped: Counter[str] = field(default_factory=Counter)
     _seen: dict[str, tuple[bytes, str]] = field(default_factory=dict)
     _is_pair: bool | None = None
@@ -109,7 +110,7 @@ class ExampleReader:
         row |= {target: raw[column] for column, target in self.columns.items()}
         row = as_question(row, f"{self.source}, {where}")
         row |= {target: raw[column] for column, target in self._guessed(row).items()}
-        for needed in ("text_a", "label"):
+        for needed in self._needed:
             if needed not in row:
                 meant = option("columns", f"NAME={needed}")
                 raise BadData(
@@ -117,6 +118,10 @@ class ExampleReader:
                     f"Say which one it is: {meant}{WHAT_IF_NONE[needed]}"
                 )
         return row
+
+    @property
+    def _needed(self) -> tuple[str, ...]:
+        return ("text_a", "label") if self.needs_gold else ("text_a",)
 
     def _guessed(self, row: Mapping[str, Any]) -> dict[str, str]:
         """Columns whose usual names say what they are; the first time, a message says so."""
@@ -137,7 +142,9 @@ class ExampleReader:
             raise BadData(
                 f"{self.source}, {where}: has a second text, but the rows before it have none"
             )
-        label = self._label(row["label"], where)
+        label = self._label(row.get("label"), where)
+        if label is None and not self.needs_gold:
+            label = ""
         if label is None:
             self.skipped[NO_LABEL_REASON] += 1
             return None

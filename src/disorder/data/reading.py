@@ -51,6 +51,7 @@ def read_data(
     task: str | None = None,
     language: str = AUTO,
     group_by: str | Sequence[str] = (),
+    needs_gold: bool = True,
 ) -> Dataset:
     """Load a dataset: examples sorted by id, so that nothing depends on the order of the rows.
 
@@ -58,9 +59,10 @@ def read_data(
     its columns are text_a, text_b, label and id; `task` names what its labels mean where they do
     not say it; `language` is the language of the texts ("de"), found out unless it is named;
     `data_dir` is the folder with the papers' datasets; `group_by` names columns that scores are
-    split by.
+    split by. Without `needs_gold` rows may have no label, for what looks at texts alone.
     """
     source, reader = _open(spec, columns, data_dir, task, group_by)
+    reader.needs_gold = needs_gold
     title = spec if isinstance(spec, str) else source.name
     return _dataset(source, reader, title, named_language(language))
 
@@ -126,7 +128,8 @@ def _dataset(source: DataSource, reader: ExampleReader, title: str, named: str |
         title, examples, name=source.name, of=reader.task if reader.task else None
     )
     for example in examples:
-        check_label(title, known, example)
+        if example.label or reader.needs_gold:
+            check_label(title, known, example)
     found = detected_language(examples, named or source.language)
     return Dataset(
         source.name,
@@ -143,9 +146,12 @@ def _guessed_task(
 ) -> Task:
     if of is not None:
         return _task_of(of, name or title, examples)
+    labels = {example.label for example in examples} - {""}
+    if not labels:  # texts alone
+        return Task(name or title)
     found = guess_task(
         name or title,
-        {example.label for example in examples},
+        labels,
         is_pair=examples[0].text_b is not None,
         is_question=examples[0].answers is not None,
     )
@@ -282,6 +288,7 @@ def select(
     limit: int | None = None,
     seed: int = 0,
     is_shuffled: bool = False,
+    needs_gold: bool = True,
 ) -> Dataset:
     """A dataset, with at most `limit` of its examples, drawn at random by `seed`.
 
@@ -300,6 +307,7 @@ def select(
             task=task,
             language=language,
             group_by=group_by,
+            needs_gold=needs_gold,
         )
 
     def key(example: Example) -> bytes | str:

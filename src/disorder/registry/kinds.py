@@ -320,6 +320,7 @@ class ExplanationPart(Part):
     model or machine has. `usual` ones are shown when the user names none. `calls` takes the subject
     and the settings, and gives how many texts are predicted at most, by what they are (those of one
     name are shared with other explanations); without it, those that `subject.perturbed()` predicts.
+    Those that do not `needs_gold` look at texts alone, and their data may have no labels.
     """
 
     kind = "explanation"
@@ -329,6 +330,7 @@ class ExplanationPart(Part):
     needs: str = ""
     usual: bool = False
     calls: Callable[..., Mapping[str, int]] | None = None
+    needs_gold: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -12,7 +12,7 @@ from disorder.transformations.words import NATURAL
 from disorder.types import Dataset
 
 
-def selected_data(data: Any, settings: Settings) -> Dataset:
+def selected_data(data: Any, settings: Settings, *, needs_gold: bool = True) -> Dataset:
     """The dataset that a verb works on; where a run may stop early, in random order, in a natural
     run family by family.
     """
@@ -26,6 +26,7 @@ def selected_data(data: Any, settings: Settings) -> Dataset:
         limit=settings.limit,
         seed=settings.seed,
         is_shuffled=settings.may_stop,
+        needs_gold=needs_gold,
     )
     if not settings.may_stop or settings.fidelity != NATURAL:
         return found

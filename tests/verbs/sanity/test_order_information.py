@@ -57,6 +57,8 @@ def test_groups_have_the_same_words_in_another_order_and_another_label() -> None
         example("8", "the dog bit man", "b"),  # one word fewer
     ]
     assert same_words(rows) == [[0, 1, 2]]
+    later = [example("0", "x y", "a"), example("1", "x y", "b"), example("2", "y x", "a")]
+    assert same_words(later) == [[0, 1, 2]]  # the last two differ in both
     pairs = [
         example("0", "x y", "a", "p q"),
         example("1", "x y", "b", "q p"),

@@ -94,7 +94,9 @@ def _explained(
 ) -> Explanations:
     """Read the data, load the model, run the explanations, and write them into a folder."""
     allow = _allowance(settings)
-    dataset = selected_data(str(data) if isinstance(data, Path) else data, settings)
+    needs_gold = not wanted or any(each.part.needs_gold for each in wanted)
+    given = str(data) if isinstance(data, Path) else data
+    dataset = selected_data(given, settings, needs_gold=needs_gold)
     transformation.tried(dataset.task.language)
     wanted = wanted or usual(dataset)
     steps = Steps(progress, [each.spec for each in wanted])

@@ -35,6 +35,7 @@ NO_ORDER = "no other order of its words"
     on="any",
     needs="an embedder (embed:…)",
     calls=lambda subject, **_: {"texts embedded": (N_VARIANTS + 3) * len(subject.examples)},
+    needs_gold=False,
 )
 def cosine(subject: Subject, *, paraphrases: str = "") -> Explained:
     """Compare the cosine of a text and its permutation with that of two other texts, and with that

@@ -1,14 +1,14 @@
 """Rows with the same words: where does order alone decide?
 
 Rows whose texts hold the same words, case and punctuation aside, in another order and with another
-label: a bag of words gets at most one label of such a group right, whatever it learned. PAWS (Zhang
-et al., 2019) and Winoground (Thrush et al., 2022) are made of them.
+label: a bag of words gives all rows of such a group one answer, whatever it learned.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 
@@ -26,11 +26,7 @@ SHOWN = 50
 Words = tuple[tuple[str, ...], tuple[str, ...]]  # of the first and the second text
 
 
-@check(
-    asks="Are there rows that order alone decides?",
-    paper="PAWS",
-    position=15,
-)
+@check(asks="Are there rows that order alone decides?", position=15)
 def bag_identical(given: CheckInput) -> CheckResult:
     """Find rows with the same words, another order and another label, and score them apart."""
     trials = given.trials
@@ -39,11 +35,11 @@ def bag_identical(given: CheckInput) -> CheckResult:
     if not groups:
         because = "No two rows have the same words in another order and another label"
         return CheckResult([Verdict(QUESTION, NONE_FOUND, because)])
-    scored = [rows for rows in groups if _is_tested_together(rows, trials)]
+    scored = _tested_together(groups, trials)
     n_rows = sum(map(len, groups))
     because = (
         f"{len(groups):,} groups of rows ({n_rows:,} of {len(examples):,} rows) have the same "
-        "words in another order and another label, of which a bag of words gets one right at most"
+        "words in another order and another label: a bag of words gives each group one answer"
     )
     score = None
     if scored:
@@ -70,12 +66,16 @@ def same_words(examples: Sequence[Example]) -> list[list[int]]:
     return [
         rows
         for rows in by_bag.values()
-        if any(
-            examples[i].label != examples[j].label and written[i] != written[j]
-            for i in rows
-            for j in rows[:1]
-        )
+        if _is_contrast({(examples[row].label, written[row]) for row in rows})
     ]
+
+
+def _is_contrast(seen: set[tuple[str, Words]]) -> bool:
+    """Whether two of these labels and orders differ in both."""
+    return any(
+        label != other and order != another
+        for (label, order), (other, another) in combinations(seen, 2)
+    )
 
 
 def _words(example: Example) -> Words:
@@ -87,10 +87,15 @@ def _words(example: Example) -> Words:
     return first, second
 
 
-def _is_tested_together(rows: Sequence[int], trials: Trials) -> bool:
-    """Whether one model that saw none of these rows predicts them all."""
-    folds = {int(trials.rows.fold[row]) for row in rows}
-    return len(folds) == 1 and rows[0] in set(trials.rows.tested.tolist())
+def _tested_together(groups: Sequence[list[int]], trials: Trials) -> list[list[int]]:
+    """The groups whose rows are all predicted by one model that saw none of them."""
+    fold = trials.rows.fold
+    tested = set(trials.rows.folds)
+    return [
+        rows
+        for rows in groups
+        if int(fold[rows[0]]) in tested and bool((fold[rows] == fold[rows[0]]).all())
+    ]
 
 
 def _all_right(groups: Sequence[Sequence[int]], trials: Trials) -> Score:
