@@ -111,4 +111,5 @@ class TestShortTexts:
         run = audited(bag, [*rows(60), *alone])
         assert sum(run.skips["derange"].values()) == 20
         [told] = [str(each) for each in run.conclusion.caveats if each.kind == "left_out"]
-        assert all(f"{why}: {n}" in told for why, n in run.skips["derange"].items())
+        assert told.startswith("20 of 80 examples are left out")
+        assert all(why in told for why in run.skips["derange"])
