@@ -97,7 +97,7 @@ def test_a_type_checker_finds_a_misspelt_and_a_mistyped_option(tmp_path: Path) -
     assert lines[0].startswith("mine.py:3")
     assert 'keyword argument "limmit"' in lines[0]
     assert lines[1].startswith("mine.py:4")
-    assert 'expected "int"' in lines[1]
+    assert 'expected "int' in lines[1]
 
 
 @pytest.mark.parametrize("verb", ["audit", "plan", "perturb", "explain", "sanity", "train"])

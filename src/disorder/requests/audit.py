@@ -7,15 +7,14 @@ from disorder.requests.groups import (
     AbstentionOptions,
     CacheOptions,
     EmbedderOptions,
+    FidelityOptions,
     GroupOptions,
     LoadingOptions,
-    PermutationOptions,
     Positive,
     PrecisionOptions,
     PriceOptions,
     PromptingOptions,
     ReadingOptions,
-    RenderingOptions,
     SeedOptions,
     ServerAddressOptions,
     ServerOptions,
@@ -25,7 +24,7 @@ from disorder.requests.groups import (
     prompting,
     sampling,
 )
-from disorder.requests.option import NOT_NEGATIVE, Names, Need, Option, Thresholds
+from disorder.requests.option import NOT_NEGATIVE, HeldAs, Names, Need, Option, Thresholds
 
 scores = partial(Option, group="Scores and conclusion")
 engine = partial(Option, group="Engine", changes_predictions=False)
@@ -38,8 +37,20 @@ def _is_engine(name: str) -> bool:
 
 
 KnownEngine = Need("one that `disorder list engines` shows", _is_engine)
+AUTO = "auto"
+MOST_VARIANTS = 1_000_000
 Share = Need("a share above 0, at most 1", lambda value: 0 < value <= 1)
 PartialShare = Need("a share between 0 and 1", lambda value: 0 < value < 1)
+
+
+def is_number_of_variants(q: int | Literal["auto"]) -> bool:
+    """Whether it is auto, or a number that can be drawn."""
+    return q == AUTO or (isinstance(q, int) and 1 <= q <= MOST_VARIANTS)
+
+
+def variants_asked_for(name: str, given: int | str | None) -> int | None:
+    """A number of variants; None where it follows from the data."""
+    return None if given in (None, AUTO) else int(given or 0)
 
 
 class TransformationOptions(TypedDict, total=False):
@@ -56,8 +67,27 @@ class TransformationOptions(TypedDict, total=False):
     ]
 
 
-class SamplingOptions(TransformationOptions, PermutationOptions, SeedOptions, total=False):
+class SamplingOptions(TransformationOptions, SeedOptions, total=False):
     """Which texts are predicted."""
+
+    q: Annotated[
+        int | Literal["auto"],
+        HeldAs(int | None, variants_asked_for),
+        sampling(
+            "Permutations of each example; auto: 5 to 10, as predictions vary (100 for Ω)",
+            default=AUTO,
+            check=Need("1 or more, at most 1,000,000, or auto", is_number_of_variants),
+            is_always_said=True,
+            is_common=True,
+        ),
+    ]
+    short: Annotated[
+        Literal["skip", "use"] | None,
+        sampling(
+            "Examples with fewer than q distinct variants: skip them, or use those there are "
+            "(default: use with --q auto, else skip)",
+        ),
+    ]
 
     suite: Annotated[
         str,
@@ -214,7 +244,7 @@ class EngineOptions(ClusterOptions, WorkerOptions, total=False):
 
 class AuditOptions(
     SamplingOptions,
-    RenderingOptions,
+    FidelityOptions,
     ScoreOptions,
     ReadingOptions,
     GroupOptions,

@@ -187,7 +187,7 @@ class Declared:
     @property
     def choices(self) -> tuple[str, ...]:
         """The values there are, where they can be counted."""
-        return self.option.choices or tuple(_literals(self.type))
+        return self.option.choices or (() if self.form else tuple(_literals(self.type)))
 
     def held(self, given: Any) -> Any:
         """A value as verbs and result files hold it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from disorder.errors import BadOption, DisorderError, names_options, option
 from disorder.requests.audit import AuditOptions, ResumeOptions
@@ -13,6 +13,7 @@ from disorder.requests.fields import AuditFields
 from disorder.requests.option import View, command_line, declared_in
 from disorder.visible_text import one_line
 
+MOST_BY_ITSELF = 10  # variants that an audit takes where q follows from the data
 DECLARED = {each.recorded_name: each for each in declared_in(AuditOptions).values()}
 
 
@@ -82,6 +83,16 @@ class Settings(AuditFields):
             )
         if len(set(self.prompt)) < len(self.prompt):
             raise BadOption("audit", prompt=list(self.prompt), need="each prompt once")
+
+    @property
+    def n_variants(self) -> int:
+        """How many variants an example has at most, as far as that is known."""
+        return self.q or MOST_BY_ITSELF
+
+    @property
+    def short_texts(self) -> Literal["skip", "use"]:
+        """What becomes of examples with fewer variants than asked for."""
+        return self.short or ("use" if self.q is None else "skip")
 
     @property
     def is_in_portions(self) -> bool:

@@ -123,7 +123,7 @@ def _growing(audit: Audit, source: BlockSource, folder: Path) -> Iterator[Run]:
     is_probed = audit.families is not None and bool(dataset.task.labels)
     is_probed = is_probed and not audit.facts.is_curtailed
     probe = BehaviourProbe(source, dataset, audit.settings)
-    stages = {stage.spec: stage for stage in stages_of(audit.plan, audit.settings.q)}
+    stages = {stage.spec: stage for stage in stages_of(audit.plan, audit.settings.n_variants)}
     reached = _reached(audit.run, dataset)
     has_probabilities = bool(reached.prompt.get("gives_probabilities", False))
     sampled: list[TransformationSamples] = []
@@ -166,7 +166,7 @@ def _sampling(audit: Audit, source: BlockSource) -> Sampling:
     is_watched = audit.families is not None and audit.settings.may_stop
     return Sampling(
         audit.dataset,
-        stages_of(audit.plan, audit.settings.q),
+        stages_of(audit.plan, audit.settings.n_variants),
         source,
         audit.facts,
         audit.progress,

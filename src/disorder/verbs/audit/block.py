@@ -94,9 +94,9 @@ class BlockPredictor:
         return cls(
             load,
             dataset.task,
-            settings.q,
+            settings.n_variants,
             settings.seed,
-            settings.short,
+            settings.short_texts,
             decided_at,
             vocabulary(dataset) if needs_words else (),
             settings.data_dir,

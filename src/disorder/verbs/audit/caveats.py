@@ -194,6 +194,9 @@ def _left_out(outcomes: Outcomes, skips: Mapping[str, int]) -> Iterator[Caveat]:
     if not reasons or n_left_out / n < MANY_LEFT_OUT:
         return
     reason = max(reasons, key=lambda name: (reasons[name], name))
+    if outcomes.fidelity == "natural" and len(reasons) > 1:
+        by_number = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
+        reason = "; ".join(f"{why}: {count:,}" for why, count in by_number)
     about = "the conclusion is about the others"
     if "variants exist" in reason:
         about += ", which are longer; --short use takes the variants there are"

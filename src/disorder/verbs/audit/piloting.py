@@ -1,9 +1,13 @@
-"""A pilot: a few examples, predicted to see how much they vary and what they cost."""
+"""A pilot: a few examples, predicted to see how much they vary and what they cost.
+
+It says how many variants an audit takes of each example where nobody does (`--q auto`), and what
+one with an interval of a wanted width needs (`disorder plan`).
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil
@@ -12,9 +16,17 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import DisorderError
+from disorder.metrics.statistics.variants_needed import (
+    EVERY_EXAMPLE,
+    PLENTIFUL,
+    variance_ratio,
+    variants_needed,
+)
 from disorder.models.loaded_model import LoadedModel
+from disorder.randomness import digest
 from disorder.requests.settings import Settings
 from disorder.transformations import Transformation
+from disorder.transformations.words import NATURAL
 from disorder.types import Costs, Dataset, Outcomes, Variants
 from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.division import stages_of
@@ -25,6 +37,8 @@ from disorder.verbs.prompting import bound_prompt
 from disorder.verbs.selected_data import selected_data
 from disorder.verbs.transformation_samples import ExampleNumbers, TransformationSamples
 
+N_PILOT = 64  # examples that say how many variants are worth their cost
+AS_PRINTED = 100  # variants in the papers
 MOST_LOOKED_UP = 1000  # examples whose texts are looked up in the cache
 
 
@@ -85,7 +99,7 @@ def _n_cached(
     dataset = selected_data(data, replace(settings, limit=n_examples))
     looked_up = dataset.examples[:: ceil(len(dataset.examples) / MOST_LOOKED_UP)]
     made = transformation.apply_all(
-        looked_up, task=dataset.task, q=q, seed=settings.seed, short=settings.short
+        looked_up, task=dataset.task, q=q, seed=settings.seed, short=settings.short_texts
     )
     variants = [each for each in made if isinstance(each, Variants)]
     found = loaded.n_cached([example.texts for example in looked_up], variants)
@@ -101,7 +115,7 @@ def _outcomes(
     """What was predicted; None where no example can be used."""
     numbers = ExampleNumbers.of(dataset.task, dataset.examples)
     found = []
-    for stage in stages_of([transformation], settings.q):
+    for stage in stages_of([transformation], settings.n_variants):
         samples = TransformationSamples.empty(stage.transformation, stage.count, numbers)
         result = predictor(stage.block(dataset.examples, 0, 0))
         samples.add(result.table, result.skips, len(numbers))
@@ -114,3 +128,46 @@ def _outcomes(
     facts = OutcomeFacts(dataset.task, settings.seed, settings.fidelity)
     n_skipped = len(numbers) - len(chosen)
     return perturbed.outcomes(original, chosen, facts, n_skipped=n_skipped)
+
+
+def variants_of_an_audit(
+    loaded: LoadedModel,
+    dataset: Dataset,
+    plan: Sequence[Transformation],
+    settings: Settings,
+    requested: Sequence[str],
+) -> tuple[int, str]:
+    """How many variants of each example an audit takes where the user does not say, and why.
+
+    Some examples are predicted with the fewest; a run that takes more has drawn those as well, and
+    finds them in the cache.
+    """
+    if settings.fidelity != NATURAL:
+        return AS_PRINTED, f"q is {AS_PRINTED}, as in the papers (--fidelity {settings.fidelity})"
+    named = [*requested, settings.stop_when or "", *settings.fail_if]
+    if settings.omega or settings.curtail or any("omega" in name for name in named):
+        return AS_PRINTED, f"q is {AS_PRINTED}: an Ω score is about so many permutations"
+    _, most = PLENTIFUL if settings.may_stop else EVERY_EXAMPLE
+    chosen = next((each for each in plan if each.keeps_words and not each.is_control), None)
+    is_limited = settings.is_in_portions and not settings.fail_if
+    if chosen is None or not dataset.task.labels or settings.break_ != "text" or is_limited:
+        return most, f"q is {most}: how much predictions differ within examples was not measured"
+    turns = sorted(dataset.examples, key=lambda each: digest(settings.seed, "variants", each.id))
+    few = replace(dataset, examples=turns[:N_PILOT])
+    tried = replace(settings, q=EVERY_EXAMPLE[0], short="use")
+    predictor = BlockPredictor.of(lambda: loaded, few, [chosen], tried)
+    outcomes = _outcomes(predictor, few, chosen, tried)
+    ratio = 0.0 if outcomes is None else _variance_ratio(outcomes)
+    q = variants_needed(ratio, is_plentiful=settings.may_stop)
+    told = f"predictions vary {ratio:.2g} times as much within examples as between them"
+    return q, f"q is {q}: under {chosen.spec} {told} ({len(few.examples)} examples)"
+
+
+def _variance_ratio(outcomes: Outcomes) -> float:
+    """λ of a pilot: of how far variants are right beyond what the original text explains."""
+    before = outcomes.is_right.astype(np.float64)
+    right = (outcomes.label == outcomes.gold[:, None]).astype(np.float64)
+    after = np.where(outcomes.is_predicted, right, np.nan)
+    kept = float(np.nanmean(after)) / max(float(before.mean()), 1e-9)
+    label = np.unique(outcomes.gold, return_inverse=True)[1]
+    return variance_ratio(label, before, after, min(1.0, kept))

@@ -210,6 +210,7 @@ def _under_other_prompts(
             spent=total_spent(runs),
             resume_with=resume_command(folder, first.model, first.settings),
         )
-        settings = replace(chosen, prompt=[name])
+        drawn = {name: first.settings[name] for name in ("q", "short")}
+        settings = replace(chosen, prompt=[name], **drawn)
         runs.append(_audited(model, data, settings, own, progress, before, turn))
     return runs

@@ -108,7 +108,7 @@ def score_names(
     }
     for each in plan:
         found[each.spec] = names(
-            n_variants=each.count(settings.q),
+            n_variants=each.count(settings.n_variants),
             is_original=False,
             keeps_words=each.keeps_words,
             is_copy=each.is_copy,

@@ -29,6 +29,7 @@ from disorder.types import ORIGINAL, Dataset, Progress
 from disorder.verbs.audit.auditing import Audit
 from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.budget import Budget
+from disorder.verbs.audit.piloting import AS_PRINTED, variants_of_an_audit
 from disorder.verbs.audit.planning import (
     likelihood_task,
     planned_for,
@@ -78,7 +79,17 @@ def prepared(
     elif chosen.break_ != "text":
         prompt, dataset = perturbable_prompt(prompt, dataset, chosen)
     loaded, notes = loaded_model(model, dataset, plan, chosen, prompt)
-    chosen = replace(chosen, precision=loaded.precision, threshold=loaded.similar_above)
+    if chosen.q is None:
+        q, why = variants_of_an_audit(loaded, dataset, plan, chosen, requested)
+        is_printed = q == AS_PRINTED
+        chosen = replace(chosen, q=q, short=chosen.short or ("skip" if is_printed else "use"))
+        notes.append(why)
+    chosen = replace(
+        chosen,
+        precision=loaded.precision,
+        threshold=loaded.similar_above,
+        short=chosen.short_texts,
+    )
     run = _new_run(loaded, data, dataset, plan, chosen)
     run.notes = [
         *dataset.notes,
@@ -102,7 +113,7 @@ def prepared(
         plan=plan,
         settings=chosen,
         run=run,
-        progress=Steps(shown_progress(progress), _work(plan, chosen.q)),
+        progress=Steps(shown_progress(progress), _work(plan, chosen.n_variants)),
         engine=_engine(predictor, model, dataset, chosen, prompt),
         requested=requested,
         budget=budget,
@@ -172,7 +183,9 @@ def _new_run(
     outside = ("seed", "transformations")  # stand at the top of run.json
     settings = {key: value for key, value in asdict(chosen).items() if key not in outside}
     run = new_run(loaded.name, name, dataset, [t.spec for t in plan], settings, chosen.seed)
-    run.variants = {transformation.spec: transformation.count(chosen.q) for transformation in plan}
+    run.variants = {
+        transformation.spec: transformation.count(chosen.n_variants) for transformation in plan
+    }
     run.breaks_order = [
         transformation.spec for transformation in plan if transformation.keeps_words
     ]

@@ -81,7 +81,7 @@ def previewed(
     notes: Sequence[str],
 ) -> Preview:
     """The preview of an audit whose data, transformations and prompt are settled."""
-    variants = {each.spec: each.count(settings.q) for each in plan}
+    variants = {each.spec: each.count(settings.n_variants) for each in plan}
     per_text = 1 if prompt is None else len(prompt.listings) * max(1, len(settings.prompt))
     n_questions = len(dataset.examples) * (1 + sum(variants.values())) * per_text
     tokens = None

@@ -313,7 +313,8 @@ def _watchable(
     """The score of a rule as it can be watched; None where it cannot."""
     metric = Metric.named(rule.metric)
     task = dataset.task
-    if task.is_regression or len(task.labels) < metric.part.least_labels:
+    is_fixed = bool(task.labels) and not task.has_own_chance
+    if not is_fixed or len(task.labels) < metric.part.least_labels:
         return None
     if metric.part.watched == "ratio":
         n_labels = len({example.label for example in dataset.examples})

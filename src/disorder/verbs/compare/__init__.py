@@ -36,7 +36,7 @@ OF_MODEL = {
 }
 
 # settings that decide which permutations are drawn, how they are written, and what is measured
-SAME = ("q", "short")
+SAME = ("short",)
 
 
 @takes_options(CompareOptions)
@@ -145,9 +145,15 @@ def _facts(run: Run) -> dict[str, object]:
         "number of examples": run.n_examples,
         "labels": run.labels,
         **{name: run.settings.get(name) for name in SAME},
+        "q": None if _draws_on(run) else run.settings.get("q"),
         **_ways(run),
         "transformations": ", ".join(_named(run)),
     }
+
+
+def _draws_on(run: Run) -> bool:
+    """Whether another q changes no text: more variants come after those of a smaller one."""
+    return (run.settings.get("fidelity"), run.settings.get("short")) == (NATURAL, "use")
 
 
 def _named(run: Run) -> list[str]:

@@ -146,7 +146,7 @@ class Subject:
 
     def perturbed_calls(self, spec: str | None = None, *, q: int | None = None) -> Calls:
         """How many texts `perturbed` would predict, at most."""
-        count = q or self.settings.q
+        count = q or self.settings.n_variants
         return {f"{spec or self.transformation} × {count}": count * len(self.examples)}
 
     def perturbed(self, spec: str | None = None, *, q: int | None = None) -> PerturbedExamples:
@@ -154,7 +154,7 @@ class Subject:
         explanations.
         """
         transformation = self._parsed(spec or self.transformation)
-        count = q or self.settings.q
+        count = q or self.settings.n_variants
         key = (transformation.spec, count)
         return self.once(key, lambda: self._predict_perturbed(transformation, count))
 
@@ -172,9 +172,9 @@ class Subject:
         made = transformation.apply_all(
             self.examples,
             task=self.task,
-            q=q or self.settings.q,
+            q=q or self.settings.n_variants,
             seed=self.settings.seed,
-            short=self.settings.short,
+            short=self.settings.short_texts,
             context=RunContext(self.model, words, self.settings.data_dir),
         )
         return list(made)

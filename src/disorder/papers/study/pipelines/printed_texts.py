@@ -190,7 +190,7 @@ class PrintedFigure(Pipeline):
     ) -> StudyPicture:
         """The printed texts in one picture, as this model sees them."""
         subject = Subject(
-            loaded, dataset, Settings(seed=bench.settings.seed, fidelity=bench.fidelity)
+            loaded, dataset, Settings(seed=bench.settings.seed, fidelity=bench.fidelity, q=100)
         )
         named: list[tuple[str, Texts]] = [
             (", ".join(text.about.values()), (text.text_a, text.text_b)) for text in self.texts

@@ -38,7 +38,7 @@ PointsByOrder = dict[int, list[BinnedAcceptance]]
     calls=lambda subject, clumped, **_: {
         **subject.perturbed_calls(),
         "clumped texts": len(CLUMPS)
-        * max(1, subject.settings.q // len(CLUMPS))
+        * max(1, subject.settings.n_variants // len(CLUMPS))
         * len(subject.examples)
         * clumped,
     },
@@ -119,7 +119,9 @@ def _clumped(subject: Subject, width: float) -> tuple[PointsByOrder, int]:
     many those are.
     """
     parts = [
-        subject.perturbed(f"clump:share={share}", q=max(1, subject.settings.q // len(CLUMPS)))
+        subject.perturbed(
+            f"clump:share={share}", q=max(1, subject.settings.n_variants // len(CLUMPS))
+        )
         for share in CLUMPS
     ]
     names = set.intersection(*(set(part.outcomes.example.tolist()) for part in parts))

@@ -24,7 +24,7 @@ SCORES = ("Ω_max", "mean acceptance")
     asks="Does it matter whether both texts are perturbed, or one?",
     paper="UNLI Fig. 9",
     calls=lambda subject: {
-        "texts of three kinds": len(SIDES) * subject.settings.q * len(subject.examples)
+        "texts of three kinds": len(SIDES) * subject.settings.n_variants * len(subject.examples)
     },
 )
 def sides(subject: Subject) -> Explained:
