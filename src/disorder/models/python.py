@@ -272,10 +272,11 @@ class PythonModel:
         is_pairs = bool(given) and not isinstance(given[0], str)
         try:
             return _called_as(self.spec, self.function, given)
-        except (AttributeError, TypeError) as error:
-            if self.estimator and is_pairs:
+        except (AttributeError, TypeError, BadModel) as error:
+            cause = error.__cause__ or error
+            if self.estimator and is_pairs and isinstance(cause, AttributeError | TypeError):
                 raise BadModel(
-                    f"{self.estimator} gets pairs as (text_a, text_b) tuples and failed ({error}); "
+                    f"{self.estimator} gets pairs as (text_a, text_b) tuples and failed ({cause}); "
                     'a vectorizer joins them with preprocessor=" ".join'
                 ) from error
             raise
