@@ -24,6 +24,7 @@ from disorder.registry import (
     NetworkPart,
     Part,
     TransformationPart,
+    metric_named,
     parts,
     parts_of,
 )
@@ -300,6 +301,17 @@ def score_of(metric: str, given: Outcomes) -> Score:
     return measure(f"{metric}@{points[0]}" if points else metric, given)
 
 
+def outcomes_for(metric: str, seed: int, *, n: int, q: int) -> Outcomes:
+    """Random outcomes that a metric can be measured on; options move where it is about those."""
+    given = random_outcomes(seed, n=n, q=q, numbers=numbers_of(metric))
+    entry = metric_named(metric)
+    if entry is None or entry.of != "options":
+        return given
+    order = np.random.default_rng(seed).integers(6, size=(n, q))
+    place = np.where(given.label < 0, -1, (given.label + order) % 3)
+    return replace(given, chance=np.full(n, 1 / 3), place=place, order=order)
+
+
 @pytest.mark.parametrize("metric", names("metric"))
 class TestMetric:
     @pytest.mark.parametrize("q", [1, 2, 7])
@@ -309,9 +321,7 @@ class TestMetric:
     ) -> None:
         for seed in range(5):
             try:
-                score: Score = score_of(
-                    metric, random_outcomes(seed, n=n, q=q, numbers=numbers_of(metric))
-                )
+                score: Score = score_of(metric, outcomes_for(metric, seed, n=n, q=q))
             except NothingToMeasure:
                 continue
             assert np.isfinite([score.low, score.value, score.high]).all()
@@ -320,9 +330,7 @@ class TestMetric:
 
     @pytest.mark.parametrize("q", [1, 7])
     def test_no_example_is_an_error_and_not_a_zero(self, metric: str, q: int) -> None:
-        nothing = random_outcomes(0, n=3, q=q, numbers=numbers_of(metric)).take(
-            np.zeros(3, dtype=bool)
-        )
+        nothing = outcomes_for(metric, 0, n=3, q=q).take(np.zeros(3, dtype=bool))
         with pytest.raises(NothingToMeasure):
             score_of(metric, nothing)
 
@@ -330,7 +338,7 @@ class TestMetric:
         """Values are equal; an interval by resampling may differ by its chance, one by formula may
         not.
         """
-        given = random_outcomes(1, n=60, q=7, numbers=numbers_of(metric))
+        given = outcomes_for(metric, 1, n=60, q=7)
         turned = given.take(np.random.default_rng(2).permutation(60))
         scores = [score_of(metric, each) for each in (given, turned)]
         assert scores[0].value == pytest.approx(scores[1].value, abs=1e-12)
@@ -340,7 +348,7 @@ class TestMetric:
         assert scores[0].high == pytest.approx(scores[1].high, abs=0.15 * width)
 
     def test_skipped_examples_are_carried_along(self, metric: str) -> None:
-        given = random_outcomes(1, n=60, q=7, numbers=numbers_of(metric))
+        given = outcomes_for(metric, 1, n=60, q=7)
         more = Outcomes(
             **{name: getattr(given, name) for name in given.__dataclass_fields__}
             | {"n_skipped": 11}
