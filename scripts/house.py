@@ -14,9 +14,9 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "disorder"
@@ -69,8 +69,7 @@ with open(sys.argv[1], "w") as file:
 """
 
 
-@dataclass(frozen=True)
-class Walk:
+class Walk(NamedTuple):
     """The files that a command enters, in order, and how often it comes back to one."""
 
     n_functions: int
