@@ -313,9 +313,8 @@ def test_pairs_are_decided_by_the_higher_score_and_ties_by_nobody() -> None:
     run = audited(preferring(rows), rows)
     assert run["original", "accuracy"].value == 1.0
     assert kind_of(run) == "reads_order"
-    tied = audited(lambda texts: [0.0 for _ in texts], rows)
-    assert tied["original", "accuracy"].value == 0.0  # it prefers neither
-    assert kind_of(tied) in ("no_skill", "one_label", "undecided")
+    with pytest.raises(DisorderError, match="none of the labels"):  # it prefers neither, ever
+        audited(lambda texts: [0.0 for _ in texts], rows)
 
 
 def test_pairs_of_the_same_words_are_a_group_without_a_kind() -> None:
