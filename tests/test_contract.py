@@ -373,6 +373,8 @@ def model_spec(name: str, request: pytest.FixtureRequest) -> str:
         return f"onnx:{MODELS / 'nli'}" if name == "onnx" else name
     if name in parts(NetworkPart):
         return f"{name}:{trained(name)}"
+    if name == "sklearn":
+        return f"sklearn:{pickled()}"
     return OFFLINE_MODELS[name]
 
 
@@ -388,6 +390,22 @@ def trained(name: str) -> str:
     return folder
 
 
+@lru_cache
+def pickled() -> str:
+    """A file with a scikit-learn model of pairs."""
+    joblib = pytest.importorskip("joblib", reason="needs scikit-learn")
+    text = pytest.importorskip("sklearn.feature_extraction.text", reason="needs scikit-learn")
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    model = make_pipeline(text.TfidfVectorizer(preprocessor=" ".join), LogisticRegression())
+    rows = pairs(60)
+    model.fit([(row["text_a"], row["text_b"]) for row in rows], [row["label"] for row in rows])
+    path = f"{tempfile.mkdtemp()}/model.joblib"
+    joblib.dump(model, path)
+    return path
+
+
 @pytest.fixture
 def model_module(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A module with a model in it, in the folder that the user works in."""
@@ -400,15 +418,20 @@ def model_module(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 # language models are asked by prompts: tests/models/test_causal.py and tests/models/servers
 BY_PROMPT = ("causal", "masked", "openai")
+# embedders give a cosine or two labels, not the three of this task: tests/models/test_embed.py
+BY_COSINE = ("embed",)
+NEEDS = {"sklearn": {"allow_pickle": True}}  # options without which a model is not loaded
 
 
 @pytest.mark.usefixtures("model_module")
-@pytest.mark.parametrize("name", [name for name in names("model") if name not in BY_PROMPT])
+@pytest.mark.parametrize(
+    "name", [name for name in names("model") if name not in BY_PROMPT + BY_COSINE]
+)
 class TestModel:
     def test_it_predicts_probabilities_for_each_text_whatever_stands_beside_it(
         self, name: str, request: pytest.FixtureRequest
     ) -> None:
-        model = load(model_spec(name, request), task=NLI)
+        model = load(model_spec(name, request), task=NLI, options=NEEDS.get(name))
         texts = [
             ("A dog barks.", "An animal is loud."),
             ("我", "你"),
@@ -427,6 +450,7 @@ class TestModel:
         self, name: str, request: pytest.FixtureRequest
     ) -> None:
         spec = model_spec(name, request)
-        first, second = (load(spec, task=NLI).fingerprint for _ in range(2))
+        options = NEEDS.get(name)
+        first, second = (load(spec, task=NLI, options=options).fingerprint for _ in range(2))
         assert first
         assert first == second

@@ -88,7 +88,7 @@ def test_thresholds() -> None:
         1,
     ]
     assert limits(["omega_rand", "omega@0.5"], task, "released") == [
-        Fraction("0.34"),
+        Fraction(1, 3),
         Fraction(1, 2),
     ]
 

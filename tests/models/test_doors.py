@@ -124,6 +124,8 @@ def test_a_function_or_object_in_a_file(tmp_path: Path, monkeypatch: pytest.Monk
         "class Kept:\n    predict = staticmethod(predict)\n"
     )
     monkeypatch.chdir(folder)
+    # loading puts the folder there: processes of later tests would import this json
+    monkeypatch.setattr(sys, "path", [*sys.path])
     for spec in ("json.py:predict", f"{folder}/json.py:predict", "python:json.py:predict"):
         assert load(spec, task=TWO)(TEXTS)[:, 1].tolist() == [1, 0, 1]
     import json

@@ -77,8 +77,12 @@ def test_every_registered_prompt_can_be_filled_in() -> None:
     for entry in parts(PromptPart).values():
         template = PromptTemplate(entry.name, entry.function())
         options = list(entry.words.values()) or ["x", "y"]
-        assert template.instruction(options)
-        assert "TEXT" in template.item(("TEXT", "OTHER" if entry.texts == 2 else None), options)
+        item = template.item(("TEXT", "OTHER" if entry.texts == 2 else None), options)
+        # options that are likely after the question, and not shown, need no instruction
+        assert bool(template.instruction(options)) == (entry.name != "continuation")
+        assert "TEXT" in item
+        if entry.name == "choice":
+            assert "x\ny" in item, "a question's own options stand with it"
 
 
 def test_a_text_is_never_code() -> None:

@@ -96,7 +96,7 @@ def test_a_predictor_needs_nothing_else() -> None:
     with pytest.raises(BadModel, match="Bare shows no attentions"):
         n_heads(model)
     run = audit(Bare(), "builtin", with_=["derange"], limit=5, q=3)
-    assert run.n_predictions == 5 * 4
+    assert run.n_predictions == 5 * 4 + 5 * 3, "derange, and its control of surfaces"
 
 
 def test_a_model_without_tokens_gets_the_texts() -> None:
