@@ -14,7 +14,7 @@ from disorder.data import read_data
 from disorder.data.examples import LONG_REASON, LONGEST
 from disorder.errors import DoesNotApply
 from disorder.transformations import parse
-from disorder.transformations.positions import random_orders as orders
+from disorder.transformations.positions import orders
 from disorder.types import Example, Ints, Task
 from disorder.verbs.audit import audit
 from disorder.verbs.audit.division import BLOCK_LETTERS, in_blocks

@@ -122,7 +122,9 @@ def test_no_command_prints_untrusted_text_raw(
     ],
 )
 def test_other_encodings_degrade(finished: Path, tmp_path: Path, settings: dict[str, str]) -> None:
-    done = run("report", finished, cwd=tmp_path, env=settings, encoding="latin-1")
+    screen = run("report", finished, cwd=tmp_path, env=settings, encoding="latin-1")
+    assert screen.code == 0, screen.told
+    done = run("report", finished, "--all", cwd=tmp_path, env=settings, encoding="latin-1")
     assert done.code == 0, done.told
     assert "Omega_max" in done.out
     listed = run("list", "metrics", cwd=tmp_path, env=settings, encoding="latin-1")

