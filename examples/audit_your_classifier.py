@@ -21,4 +21,4 @@ print(run)
 for record in run.scores:
     if record.metric in ("accuracy", "wos"):
         interval = f"{record.value:.3f} [{record.low:.2f}, {record.high:.2f}]"
-        print(f"{record.transformation:20} {record.metric:10} {record.group:12} {interval}")
+        print(f"{record.transformation:29} {record.metric:10} {record.group:12} {interval}")
