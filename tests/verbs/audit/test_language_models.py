@@ -59,7 +59,7 @@ def test_the_run_says_how_the_model_was_asked(audited: Any) -> None:
     assert 0 < run.prompt["label_mass"] < 1
     assert 0 <= run.prompt["order_changes"] <= 1
     page = (audited.folder / "report.html").read_text(encoding="utf-8")
-    assert "<h2>The prompt</h2>" in page
+    assert "<summary>What is the model given, and how is its answer read?</summary>" in page
     assert "of the model&#39;s probability" in page
 
 
