@@ -53,7 +53,9 @@ def test_files_of_every_verb_are_written_so(tmp_path: Path) -> None:
     path = tmp_path / "data.jsonl"
     path.write_text("\n".join(map(json.dumps, data)), encoding="utf-8")
     disorder.sanity(str(path), check=["labels", "duplicates"], out=tmp_path / "sanity")
-    found = disorder.explain("uniform", str(path), by="length", q=2, out=tmp_path / "explain")
+    found = disorder.explain(
+        "uniform", str(path), by="accepted_by_length", q=2, out=tmp_path / "explain"
+    )
     write_csvs(tmp_path / "named.csv", found)
     written = sorted(tmp_path.rglob("*.csv"))
     assert len(written) > 2

@@ -211,7 +211,9 @@ class TestNumbers:
         console = Console(width=80, file=io.StringIO(), record=True)
         show_result(run.result, console, is_all=True)
         assert "Your model gives one answer to every text" in console.export_text()
-        assert "One answer for every text" in page(run.result)
+        html = page(run.result)
+        assert "Your model gives one answer to every text." in html
+        assert "The model answers 2.5 to all 12 original texts." in html
 
     def test_one_gold_number(self) -> None:
         found = conclude(self.made([3] * 20, range(20)), LIMITS)
@@ -275,7 +277,7 @@ class TestPerturbedPrompts:
     def verdict(self, before: list[float]) -> str:
         record = SimpleNamespace(value=0.99, low=0.97, high=1.0, transformation="derange")
         run = SimpleNamespace(
-            settings={"on": "instruction"},
+            settings={"break_": "instruction"},  # as --on is recorded
             transformations=["derange"],
             score=lambda spec, metric: record,
             answers={"derange": {"answers": ["yes", "no"], "before": before}},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -95,9 +96,21 @@ def test_the_bare_command_works_and_stays_small(tmp_path: Path) -> None:
         text=True,
         check=True,
     )
-    assert "needs=order: reads word order" in done.stdout
-    folder = next((tmp_path / "runs").iterdir())
-    run = json.loads((folder / "run.json").read_text())
-    assert run["status"] == "done"
-    assert run["n_predictions"] < 150_000  # half a minute of CPU time
-    assert (folder / "report.html").stat().st_size > 10_000
+    rows = [
+        [cell.strip() for cell in re.split(r"\s{2,}", line.strip())]
+        for line in done.stdout.splitlines()
+    ]
+    told = {row[0]: row[2] for row in rows if len(row) == 4}
+    assert told["a bag of words"] == "hardly uses word order"
+    assert told["a mixed model"] == "uses word order for"
+    assert told["a reader"] == "needs word order:"
+    folders = list((tmp_path / "runs").iterdir())
+    assert len(folders) == 2
+    runs = [json.loads((folder / "run.json").read_text()) for folder in folders]
+    assert [run["status"] for run in runs] == ["done", "done"]
+    # half a minute of CPU time
+    assert sum(run["n_predictions"] for run in runs) < 150_000
+    for folder in folders:
+        assert (folder / "report.html").stat().st_size > 10_000
+    [reader] = [run for run in runs if run["model"] == "builtin"]
+    assert reader["conclusions"]["needs=order"]["kind"] == "reads_order"

@@ -152,7 +152,7 @@ def test_refusals_are_counted_or_abstentions(no_answer: str) -> None:
 def test_a_model_that_never_answers_is_one_line(run: Command) -> None:
     with FakeServer(offers=(), reply=lambda text: {"content": "Hm."}) as server:
         code, _, err = run(
-            "audit", "openai:fake", "builtin", "--base-url", server.url, "--limit", 10
+            "audit", "openai:fake", "builtin", "--base-url", server.url, "--limit", 10, "--q", 5
         )
     assert code == 2
     assert err.count("\n") == 1
@@ -381,7 +381,8 @@ def test_a_plan_says_what_an_audit_needs(server: FakeServer, examples: list[Exam
     plan = disorder.plan("openai:fake", "builtin", base_url=server.url, width=0.2, **prices)
     assert len(server.questions) < 40 * 5 + 20
     assert "not known" not in str(plan)
-    assert plan.questions == plan.examples * (1 + plan.permutations)
+    # the original text, its surface control, and permutations
+    assert plan.questions == plan.examples * (1 + 1 + plan.permutations)
     assert plan.tokens_in is not None
     assert plan.cost == pytest.approx(plan.tokens_in / 1e6 + (plan.tokens_out or 0) * 2 / 1e6)
     assert f"--q {plan.permutations}" in plan.command
@@ -442,7 +443,7 @@ def test_a_model_that_thinks_gets_room_to_answer() -> None:
 def test_options_of_servers_are_for_servers(run: Command) -> None:
     code, _, err = run("audit", "builtin", "builtin", "--base-url", "http://one/v1")
     assert code == 2
-    assert "--base-url is for openai: models; builtin is none" in err
+    assert "--base-url is for embed: and openai: models; builtin is none" in err
     code, _, err = run("audit", "openai:fake", "builtin")
     assert code == 2
     assert "no host is called unless you name it" in err

@@ -11,6 +11,7 @@ import disorder
 from conftest import Command
 from disorder.errors import DisorderError
 from disorder.results.board_page import Board, BoardRow, page
+from disorder.results.result import Result
 from disorder.results.run import Record
 from disorder.store.store import JOURNAL
 from disorder.verbs import board as boarding
@@ -95,9 +96,11 @@ def test_a_report_is_drawn_again_only_where_its_run_or_its_page_changed(
 ) -> None:
     drawn: list[str] = []
 
-    def draw(run: disorder.Run) -> str:
-        drawn.append(run.model)
-        return f"<p>{run.model}, seed {run.seed}"
+    def draw(result: Result, *, in_folder: bool) -> str:
+        assert not in_folder
+        model, _, seed = result.about.partition(" on ")
+        drawn.append(model)
+        return f"<p>{model}, seed {seed.rpartition('seed ')[2]}"
 
     monkeypatch.setattr(boarding, "report_page", draw)
     found = [disorder.read_run(folder) for folder in sorted(runs.iterdir())]
@@ -127,8 +130,9 @@ def test_reports_are_drawn_again_when_any_code_of_ours_changed(
     compiled.mkdir()
     n_drawn = 0
 
-    def draw(run: disorder.Run) -> str:
+    def draw(result: Result, *, in_folder: bool) -> str:
         nonlocal n_drawn
+        assert not in_folder
         n_drawn += 1
         return "<p>"
 

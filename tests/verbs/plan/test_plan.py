@@ -50,7 +50,8 @@ def test_the_command_prints_the_plan(run: Command) -> None:
     code, out, _ = run("plan", "builtin:bow", "builtin", "--width", "0.2", "--json")
     assert code == 0
     found = json.loads(out)
-    assert found["questions"] == found["examples"] * (1 + found["permutations"])
+    # the original text, its surface control, and permutations
+    assert found["questions"] == found["examples"] * (1 + 1 + found["permutations"])
     code, out, _ = run("plan", "builtin:bow", "builtin", "--width", "0.2")
     assert f"disorder audit builtin:bow builtin --with derange --q {found['permutations']}" in out
 

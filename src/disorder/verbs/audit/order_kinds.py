@@ -154,6 +154,11 @@ def _caveat(kind: KindCaveat, given: NaturalOutcomes, facts: Facts) -> Caveat:
 def _caveat_text(kind: KindCaveat, given: NaturalOutcomes, facts: Facts) -> str:
     match kind:
         case "templated":
+            if not facts.largest_family:  # no two examples share a text
+                return (
+                    f"there are {facts.n_families:,.0f} examples only: the conclusion is about "
+                    "these texts, not about new ones"
+                )
             return (
                 f"the examples weigh as much as {facts.n_families:,.0f} families, the largest with "
                 f"{100 * facts.largest_family:.0f} % of them: the conclusion is about these "
