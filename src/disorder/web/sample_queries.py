@@ -40,8 +40,7 @@ with examples as (
     from read_parquet($examples, file_row_number = true, hive_partitioning = false)
 ),
 predictions as (
-    select example, transformation, label, probabilities
-    from read_parquet($parts, hive_partitioning = false)
+    select example, transformation, label, probabilities from {parts}
 ),
 originals as (
     select example, label, probabilities from predictions where transformation = $original
@@ -237,7 +236,7 @@ class SampleQueries:
             )
         if "{parts}" in sql:
             values["part_files"] = self._readable_parts(found)
-            sources["parts"] = "read_parquet($part_files, hive_partitioning = false)"
+            sources["parts"] = self._first_predictions(values["part_files"], "part_files")
         return self._fetch(sql.format(**sources), values)
 
     def _fetch(self, sql: str, values: dict[str, Any]) -> list[QueryRow]:
@@ -263,7 +262,6 @@ class SampleQueries:
         return f"summary_{found.id}"
 
     def _make_summary(self, found: FoundRun) -> None:
-        sql = SUMMARY.format(name=f"summary_{found.id}", word=WORD)
         examples = self._examples(found)
         if _is_too_large(examples):
             raise BadData("examples.parquet unpacks to far more than it has")
@@ -271,21 +269,37 @@ class SampleQueries:
         parts = self.library.parts(found)
         self._damaged[found.id] = [path.name for path in parts if _is_too_large(path)]
         try:
-            self._fetch(sql, values | {"parts": self._readable_parts(found)})
+            self._summarise(found, values)
         except BadData:
             self._damaged[found.id] = damaged_parts(parts)
             if not self._damaged[found.id]:
                 raise
-            self._fetch(sql, values | {"parts": self._readable_parts(found)})
+            self._summarise(found, values)
         self._check_rows(self._readable_parts(found))
 
-    def _check_rows(self, parts: list[str]) -> None:
-        """Raise where a variant stands there twice or has no possible number."""
-        columns = self._fetch(
+    def _summarise(self, found: FoundRun, values: dict[str, Any]) -> None:
+        parts = self._readable_parts(found)
+        source = self._first_predictions(parts, "parts")
+        sql = SUMMARY.format(name=f"summary_{found.id}", word=WORD, parts=source)
+        self._fetch(sql, values | {"parts": parts})
+
+    def _first_predictions(self, parts: list[str], name: str) -> str:
+        """What to select from: the samples without those of texts that were predicted again."""
+        whole = f"read_parquet(${name}, hive_partitioning = false)"
+        if "repeat" not in self._columns(parts):
+            return whole
+        return f"(select * from {whole} where coalesce(repeat, 0) = 0)"
+
+    def _columns(self, parts: list[str]) -> set[str]:
+        described = self._fetch(
             "describe select * from read_parquet($parts, hive_partitioning = false)",
             {"parts": parts},
         )
-        present = {column["column_name"] for column in columns}
+        return {column["column_name"] for column in described}
+
+    def _check_rows(self, parts: list[str]) -> None:
+        """Raise where a variant stands there twice or has no possible number."""
+        present = self._columns(parts)
         row = [name for name in ("transformation", *ROW) if name in present]
         wrong = self._fetch(WRONG_ROWS.format(row=", ".join(row)), {"parts": parts})
         if wrong:
