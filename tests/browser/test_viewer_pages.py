@@ -85,7 +85,7 @@ def test_open_a_run_filter_it_and_open_an_example(
     assert_accessible(page)
     page.get_by_role("link", name="next →").click()
     assert page.locator(".version").count() == 4
-    page.get_by_role("link", name="reverse").click()
+    page.get_by_role("link", name="reverse", exact=True).click()
     assert page.locator(".version").count() == 1
 
 
