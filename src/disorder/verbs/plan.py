@@ -25,7 +25,6 @@ from disorder.requests.keywords import takes_options
 from disorder.requests.option import changed, command_line
 from disorder.requests.plan import PlanOptions
 from disorder.requests.settings import Settings
-from disorder.transformations.words import NATURAL
 from disorder.types import Outcomes, Score
 from disorder.verbs.audit import Pilot, Prices, pilot
 from disorder.verbs.run_inputs import with_run
@@ -178,8 +177,7 @@ def _planned(
     usable = len(tried.outcomes) / tried.n_examples
     n_wanted = pilot_widths.fewest(asked.width, tried.n_available)
     examples = min(tried.n_available, math.ceil(n_wanted / usable))
-    n_controls = 1 if settings.fidelity == NATURAL else 0
-    questions = examples * (1 + n_controls + permutations) * tried.n_questions
+    questions = examples * (1 + tried.n_controls + permutations) * tried.n_questions
     cached = tried.n_cached(examples, permutations) * tried.n_questions
     spent = tried.spent
     n_questions = spent.get("questions") or spent.get("predicted", 0.0)

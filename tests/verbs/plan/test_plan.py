@@ -53,7 +53,13 @@ def test_the_command_prints_the_plan(run: Command) -> None:
     # the original text, its surface control, and permutations
     assert found["questions"] == found["examples"] * (1 + 1 + found["permutations"])
     code, out, _ = run("plan", "builtin:bow", "builtin", "--width", "0.2")
-    assert f"disorder audit builtin:bow builtin --with derange --q {found['permutations']}" in out
+    told = "disorder audit builtin:bow builtin --with derange --seed 0"
+    assert f"{told} --q {found['permutations']}" in out
+
+
+def test_only_order_has_a_surface_control() -> None:
+    plan = disorder.plan("builtin:bow", "builtin", width=0.2, with_="delete")
+    assert plan.questions == plan.examples * (1 + plan.permutations)
 
 
 @pytest.mark.parametrize(
@@ -117,6 +123,7 @@ def test_it_says_what_the_pilot_took_and_leaves_out_what_is_cached(tmp_path: Pat
     asked = {"score": "agreement", "width": 0.3, "q": 4, "pilot_examples": 20, "price_in": 1.0}
     with FakeServer() as server:
         settings = {"base_url": server.url, "cache": str(tmp_path / "cache"), "price_out": 2.0}
+        settings["fidelity"] = "paper"  # nothing but originals and permutations is asked
         first = disorder.plan("openai:fake", "builtin", **asked, **settings)
         n_asked = len(server.questions)
         assert first.pilot_questions == pytest.approx(n_asked, abs=2)  # a probe or two

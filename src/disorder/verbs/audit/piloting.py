@@ -30,7 +30,7 @@ from disorder.transformations.words import NATURAL
 from disorder.types import Costs, Dataset, Outcomes, Variants
 from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.division import stages_of
-from disorder.verbs.audit.planning import planned
+from disorder.verbs.audit.planning import planned, with_controls
 from disorder.verbs.model_loading import loaded_model
 from disorder.verbs.outcomes import OutcomeFacts
 from disorder.verbs.prompting import bound_prompt
@@ -50,6 +50,7 @@ class Pilot:
     n_examples: int  # with those that could not be used
     n_available: int
     n_questions: int  # per text
+    n_controls: int  # surface controls that an audit predicts besides
     spent: Costs
     seconds: float
     n_cached: Callable[[int, int], int]  # of the texts of so many examples, with q variants each
@@ -77,6 +78,7 @@ def pilot(model: Any, data: Any, settings: Settings) -> Pilot:
         len(dataset.examples),
         len(everything.examples),
         loaded.n_questions,
+        len(with_controls([transformation], settings)) - 1,
         spent,
         seconds,
         partial(_n_cached, loaded, data, transformation, settings),
