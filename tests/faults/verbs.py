@@ -110,7 +110,7 @@ VERBS = {
             "builtin:bow",
             "DATA",
             "--by",
-            "length",
+            "accepted_by_length",
             "--limit",
             "40",
             "--q",
