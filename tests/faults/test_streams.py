@@ -87,7 +87,7 @@ COMMANDS: dict[str, list[str]] = {
     "a hostile model": ["audit", HOSTILE, "DATA", "--out", "OUT"],
     "a hostile transformation": ["audit", "uniform", "DATA", "--with", HOSTILE, "--out", "OUT"],
     "perturb": ["perturb", "DATA", "--with", "reverse", "--out", "-"],
-    "explain": ["explain", "uniform", "DATA", "--q", "2", "--by", "length", "--out", "OUT"],
+    "explain": ["explain", "uniform", "DATA", "--q", "2", "--by", "accepted_by_length", "--out", "OUT"],
     "sanity": ["sanity", "DATA", "--check", "duplicates", "--out", "OUT"],
     "human make": ["human", "make", "RUN", "--out", "OUT", "--n", "4", "--all"],
     "a hostile folder": ["report", HOSTILE.replace("\x00", "")],
