@@ -203,6 +203,13 @@ def _first_address(server: Server) -> str:
     pytest.fail("the server did not start:\n" + "\n".join(server.lines))
 
 
+def assert_count(locator: Any, n: int) -> None:
+    """So many elements are there, or come: after a click the next page takes a moment."""
+    from playwright.sync_api import expect
+
+    expect(locator).to_have_count(n)
+
+
 @pytest.fixture
 def assert_accessible() -> Callable[[Any], None]:
     """Run axe on what a page shows now; every violation is named with the element."""

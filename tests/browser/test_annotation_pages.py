@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from browser.conftest import assert_count
 from disorder.verbs.human import make
 from disorder.verbs.human.answer_store import AnswerStore
 from disorder.verbs.human.task_folder import read_annotators, read_items, read_key, read_task
@@ -132,7 +133,7 @@ def test_undo_shows_the_item_again_and_keeps_the_history(
     assert item_of(page) == second
     press(page, "Backspace")
     assert item_of(page) == first
-    assert page.locator("#undo").count() == 0
+    assert_count(page.locator("#undo"), 0)
     press(page, "3")
     assert item_of(page) == second
     assert stored(folder, "ann") == {first: "contradiction"}
@@ -283,13 +284,13 @@ def test_hostile_texts_are_shown_as_text(
     page.goto(link(serve("human", "serve", folder), folder, "<script>alert(1)</script>"))
     page.wait_for_selector("main[data-ready] a.button")
     assert "<img src=x onerror=alert(1)>" in page.inner_text("main")
-    assert page.locator("main img, main a[href^=javascript]").count() == 0
+    assert_count(page.locator("main img, main a[href^=javascript]"), 0)
     page.keyboard.press("Enter")
     shown = []
     for _ in HOSTILE:
         page.wait_for_selector("main[data-item][data-ready]")
         shown.append(page.inner_text(".text [dir=auto]"))
-        assert page.locator("main img, main svg, body script").count() == 0
+        assert_count(page.locator("main img, main svg, body script"), 0)
         assert page.title() == "Which label fits this text?"
         assert_accessible(page)
         press(page, "3")

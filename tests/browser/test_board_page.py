@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import disorder
+from browser.conftest import assert_count
 from disorder.results.run import Run
 from disorder.results.run_folder import write_run
 
@@ -56,7 +57,7 @@ def test_five_hundred_runs_sort_and_filter(
 ) -> None:
     page = new_page(offline=True)
     page.goto((site / "index.html").as_uri())
-    assert page.locator("#board tbody tr").count() == 500
+    assert_count(page.locator("#board tbody tr"), 500)
     assert page.locator("#count").inner_text() == "500 of 500 runs"
     page.get_by_role("button", name="skill kept").click()
     up = values(page, "kept")
@@ -99,5 +100,5 @@ def test_the_board_works_by_keyboard_on_a_phone_in_the_dark(
 def test_without_scripts_all_runs_are_there(new_page: Callable[..., Any], site: Path) -> None:
     page = new_page(java_script_enabled=False, offline=True)
     page.goto((site / "index.html").as_uri())
-    assert page.locator("#board tbody tr").count() == 500
+    assert_count(page.locator("#board tbody tr"), 500)
     assert not page.locator("#filters").is_visible()

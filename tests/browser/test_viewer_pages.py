@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import disorder
+from browser.conftest import assert_count
 
 HOSTILE = (
     "<img src=x onerror=document.title='owned'></script>"
@@ -55,12 +56,12 @@ def test_open_a_run_filter_it_and_open_an_example(
     page: Any, at: str, assert_accessible: Callable[[Any], None]
 ) -> None:
     page.goto(at)
-    assert page.get_by_role("row").count() == 5
+    assert_count(page.get_by_role("row"), 5)
     assert "cannot be read" in page.get_by_role("row", name="damaged").inner_text()
     assert_accessible(page)
     page.get_by_label("run, model or data contains").fill("builtin:bow")
     page.get_by_role("button", name="Show").click()
-    assert page.get_by_role("row").count() == 2
+    assert_count(page.get_by_role("row"), 2)
     page.get_by_role("link", name="Clear").click()
     page.get_by_role("link", name="reader", exact=True).click()
     status = page.get_by_role("status")
@@ -70,23 +71,24 @@ def test_open_a_run_filter_it_and_open_an_example(
     page.get_by_label("gold label").select_option("neutral")
     page.get_by_label("accepted share, at least").fill("0.5")
     page.get_by_role("button", name="Show").click()
+    page.wait_for_url("**neutral**")
     n = int(status.inner_text().split()[0])
     assert 0 < n < 60
     golds = page.locator("#examples ~ .scroll tbody tr td:nth-child(2)").all_inner_texts()
     assert set(golds) == {"neutral"}
     page.get_by_role("link", name="open example").first.click()
     page.wait_for_load_state()  # until then nobody listens to the pointer
-    assert page.locator(".words svg path[d]").count() == 0
+    assert_count(page.locator(".words svg path[d]"), 0)
     page.locator(".words .moved").first.hover()
     page.locator(".words svg path[d]").first.wait_for(state="attached")
     assert page.locator(".words svg path[d]").count() == 1, "an arc to where the word came from"
-    assert page.locator(".version").count() == 20
+    assert_count(page.locator(".version"), 20)
     assert "24 versions get the gold label" in page.locator("#versions ~ p").first.inner_text()
     assert_accessible(page)
     page.get_by_role("link", name="next →").click()
-    assert page.locator(".version").count() == 4
+    assert_count(page.locator(".version"), 4)
     page.get_by_role("link", name="reverse", exact=True).click()
-    assert page.locator(".version").count() == 1
+    assert_count(page.locator(".version"), 1)
 
 
 def test_a_task_for_people_opens_from_the_list(
@@ -159,7 +161,7 @@ def test_hostile_text_is_only_text(
     assert_accessible(page)
     page.get_by_role("link", name="open example").first.click()
     assert "␛[31m" in page.locator(".original").inner_text()
-    assert page.locator("main img, main script").count() == 0
+    assert_count(page.locator("main img, main script"), 0)
     assert "owned" not in page.title().replace(HOSTILE, "")
     assert_accessible(page)
 
@@ -217,7 +219,7 @@ def test_a_running_run_is_followed_to_its_end(
             "before => document.querySelector('[data-total]')?.textContent !== before", arg=first
         )
         page.locator(".verdict").wait_for(timeout=30_000)
-        assert page.get_by_role("heading", name="Running", exact=True).count() == 0
+        assert_count(page.get_by_role("heading", name="Running", exact=True), 0)
     finally:
         started.kill()
         started.wait()
