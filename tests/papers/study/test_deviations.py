@@ -19,8 +19,7 @@ from disorder.papers.study import (
     find_item,
     study_items,
 )
-from disorder.papers.study.matching import TableMatcher
-from disorder.papers.study.published_tables import PublishedRow, PublishedTable
+from disorder.papers.study.published_tables import PublishedRow, PublishedTable, TableMatcher
 from disorder.papers.study.resolving import usual_fidelity
 from disorder.papers.study.result import Study, StudyCell
 from disorder.papers.study.table_lines import study_grid

@@ -323,7 +323,7 @@ def test_scale_is_the_audits_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
         given.update(settings)
         raise DisorderError("seen enough")
 
-    monkeypatch.setattr("disorder.papers.study.auditing.audit", stops)
+    monkeypatch.setattr("disorder.papers.study.verbs_used.audit", stops)
     said: dict[str, Any] = {
         "precision": "bf16",
         "batch_size": 7,

@@ -17,8 +17,8 @@ from disorder.errors import DisorderError
 from disorder.metrics.statistics.intervals import mean as interval_of
 from disorder.models import load
 from disorder.papers.study import MitigationTable, StudySettings, Workbench, study_items
-from disorder.papers.study.pipelines.per_task_training import is_trained
-from disorder.papers.study.pipelines.salad_scores import mean_over_transformations
+from disorder.papers.study.pipelines.measurements import mean_over_transformations
+from disorder.papers.study.pipelines.training_table import is_trained
 from disorder.store.store import Store
 from disorder.types import Example, Task
 from disorder.verbs.train.comparison import EQUAL_ARMS

@@ -14,8 +14,7 @@ from typing import Any
 from disorder.errors import BadData
 from disorder.papers.study.folder import LEGACY
 from disorder.papers.study.item import StudyItem
-from disorder.papers.study.matching import STATED
-from disorder.papers.study.published_tables import PublishedRow
+from disorder.papers.study.published_tables import STATED, PublishedRow
 from disorder.results.saving import record_of, verb_of
 from disorder.safe_io import read_json
 

@@ -14,9 +14,15 @@ from disorder.data.files import READERS
 from disorder.errors import DisorderError, Lacking, UnknownName, option
 from disorder.papers.requests import PaperFidelity
 from disorder.papers.study.item import StudyItem
-from disorder.papers.study.naming import Given, GivenDesigns, GivenRun, NamedRows, title_of
 from disorder.papers.study.preflight import is_available, why_no_data, why_no_models
-from disorder.papers.study.workbench import LEARNING
+from disorder.papers.study.workbench import (
+    LEARNING,
+    Given,
+    GivenDesigns,
+    GivenRun,
+    NamedRows,
+    title_of,
+)
 from disorder.papers.training import FinishedDesigns
 from disorder.registry import DataPart, ModelPart, NetworkPart, parts
 from disorder.results.run_folder import read_run

@@ -12,9 +12,8 @@ from types import MappingProxyType
 from typing import Any
 
 from disorder.errors import DisorderError, option
-from disorder.papers.study.naming import hashed_folder_name, raw_data, short_name
 from disorder.papers.study.part_settings import canonical
-from disorder.papers.study.workbench import Workbench
+from disorder.papers.study.workbench import Workbench, hashed_folder_name, raw_data, short_name
 from disorder.papers.training import Design, Finding, designs, mitigations
 from disorder.safe_io import read_json
 from disorder.specs import split_spec

@@ -1,5 +1,5 @@
 """The three designs of NLI Data Sanity Check: perturb the training data, the test data, or both,
-and compare with neither.
+and compare with neither; what they found stays on disk, so that a study can show it again.
 
 Δ is the accuracy of a design minus that of the plain model of the same seed on the original test
 data, over the same test examples, so its interval is paired: examples are resampled, all
@@ -8,8 +8,9 @@ predictions on an example together.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -21,10 +22,11 @@ from disorder.metrics.statistics.intervals import mean, resampled, share
 from disorder.models import LoadedModel, load
 from disorder.papers.fields import DesignsFields
 from disorder.papers.requests import DesignsOptions
-from disorder.papers.training.finished_designs import Design, DesignsRequest, write_designs
 from disorder.requests.keywords import takes_options
 from disorder.results.progress import Steps, shown_progress
+from disorder.safe_io import read_json, validated
 from disorder.specs import listed
+from disorder.store.storage import write_atomically
 from disorder.store.store import Store
 from disorder.transformations import parse
 from disorder.types import ORIGINAL, Bools, Dataset, Floats, Ints, Progress, Score, Texts
@@ -44,6 +46,72 @@ from disorder.verbs.train import (
     training_name,
     with_prefix,
 )
+
+FOUND = "designs.json"
+ABOUT = "request.json"
+
+
+@dataclass(frozen=True)
+class Design:
+    """One design: what models were trained and tested on, the mean accuracy over seeds, and Δ; and
+    both by seed.
+
+    All models of a seed are trained on the same examples for as many updates; `n_unperturbed` of
+    the examples stayed as they were, since the transformation does not apply to them.
+    """
+
+    name: str
+    trained_on: str
+    tested_on: str
+    accuracy: Score
+    delta: Score | None  # None for plain on plain
+    accuracy_by_seed: tuple[float, ...]
+    delta_by_seed: tuple[float, ...] | None
+    n_examples: tuple[int, ...] = ()  # to train on, by seed
+    n_unperturbed: tuple[int, ...] = ()
+    n_updates: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class DesignsRequest:
+    """What designs were made of: the model, data to train and to test on, how much, and seeds."""
+
+    model: str
+    train: str
+    test: str
+    limit: int | None
+    test_limit: int | None
+    seeds: tuple[int, ...]
+    settings: dict[str, str]
+
+
+@dataclass(frozen=True)
+class FinishedDesigns:
+    """The designs in a folder."""
+
+    folder: Path
+    about: DesignsRequest
+    found: tuple[Design, ...]
+
+    @staticmethod
+    def are_in(folder: Path) -> bool:
+        """Whether a folder holds finished designs."""
+        return (folder / FOUND).is_file() and (folder / ABOUT).is_file()
+
+    @classmethod
+    def open(cls, folder: Path) -> FinishedDesigns:
+        """Those of a folder."""
+        about = validated(DesignsRequest, read_json(folder / ABOUT), str(folder / ABOUT))
+        found = validated(tuple[Design, ...], read_json(folder / FOUND), str(folder / FOUND))
+        return cls(folder, about, found)
+
+
+def write_designs(folder: Path, about: DesignsRequest, found: Sequence[Design]) -> None:
+    """Leave designs in a folder, as the command and `FinishedDesigns` read them."""
+    results = json.dumps([asdict(each) for each in found], indent=1) + "\n"
+    write_atomically(folder / FOUND, results.encode())
+    write_atomically(folder / ABOUT, (json.dumps(asdict(about), indent=1) + "\n").encode())
+
 
 DesignKey = tuple[str, str, str]  # design, trained on, tested on
 Counts = tuple[int, int, int]  # training examples, those left as they were, updates

@@ -13,7 +13,6 @@ import numpy as np
 from disorder.errors import DoesNotApply
 from disorder.metrics import mean
 from disorder.metrics.word_overlap import word_overlap
-from disorder.papers.study.naming import GivenDesigns, short_name
 from disorder.papers.study.pipeline import Pipeline, Reach
 from disorder.papers.study.pipelines.audit_table import AuditTable
 from disorder.papers.study.pipelines.count_table import removed_words, tally_of
@@ -21,7 +20,7 @@ from disorder.papers.study.pipelines.designs_table import DesignsTable
 from disorder.papers.study.published_tables import SCALES
 from disorder.papers.study.result import StepResult, StudyCell, StudyPicture
 from disorder.papers.study.table_lines import title
-from disorder.papers.study.workbench import Workbench
+from disorder.papers.study.workbench import GivenDesigns, Workbench, short_name
 from disorder.results.charts import BLUE
 from disorder.results.drawing import svg
 from disorder.transformations import parse
