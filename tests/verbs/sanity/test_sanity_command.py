@@ -12,8 +12,7 @@ import pytest
 
 from disorder.types import Score
 from disorder.verbs.sanity import CheckResult, Sanity, Verdict, checking
-from disorder.verbs.sanity.report import card
-from disorder.verbs.sanity.result import section_of
+from disorder.verbs.sanity.result import card, section_of
 
 pytest.importorskip("sklearn", reason="needs scikit-learn")
 

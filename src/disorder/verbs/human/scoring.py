@@ -23,24 +23,22 @@ from disorder.metrics import mean, share
 from disorder.results.progress import shown_progress
 from disorder.results.run import Record
 from disorder.types import ORIGINAL, Bools, Floats, Ints, Progress, Score
-from disorder.verbs.human.agreement import (
+from disorder.verbs.human.ratings import (
+    ALL,
+    MAJORITY,
     MIN_VOTES,
+    MODEL,
+    PERTURBED,
     TIE,
+    Ratings,
     cohen_kappa,
     fleiss_kappa,
     krippendorff_alpha,
     paired_difference,
-    resampled_sums,
-    weighted_sum,
-)
-from disorder.verbs.human.ratings import (
-    ALL,
-    MAJORITY,
-    MODEL,
-    PERTURBED,
-    Ratings,
     read_ratings,
+    resampled_sums,
     right_share,
+    weighted_sum,
 )
 from disorder.verbs.human.task_folder import INVALID, TaskKind
 

@@ -31,8 +31,7 @@ from disorder.results.result import Section
 from disorder.store.store import Store
 from disorder.types import Progress, Score
 from disorder.verbs.sanity.linear import TrainedByRecipe, TrialModel, default_model
-from disorder.verbs.sanity.report import check_folder, write_folder
-from disorder.verbs.sanity.result import Sanity, section_of
+from disorder.verbs.sanity.result import Sanity, check_folder, section_of, write_folder
 from disorder.verbs.sanity.rows import LIMIT, DatasetRows, RowLimits, read_rows
 from disorder.verbs.sanity.trials import CheckInput, Trials
 from disorder.verbs.sanity.verdicts import (

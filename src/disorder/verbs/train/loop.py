@@ -33,12 +33,11 @@ from disorder.verbs.train.network_rows import (
     group_by_step,
     network_rows,
     share_batches,
+    span_rows,
     to_tensors,
 )
 from disorder.verbs.train.recipe_plan import Phase
-from disorder.verbs.train.span_learning import span_rows
-from disorder.verbs.train.trainable import SPANS, TrainableModel, torch_seed
-from disorder.verbs.train.training_settings import LoopSettings
+from disorder.verbs.train.trainable import SPANS, LoopSettings, TrainableModel, torch_seed
 
 
 def adamw(network: Any, rate: float, decay: float) -> tuple[Any, dict[Any, str]]:

@@ -24,12 +24,13 @@ from disorder.verbs.train.inputs import (
     Inputs,
     PerturbedCopies,
     answer_targets,
+    cross_entropy,
     label_targets,
     perturbed_copies,
     salad_specs,
+    squared_error,
 )
-from disorder.verbs.train.losses import cross_entropy, squared_error
-from disorder.verbs.train.span_learning import score_spans_after, span_loss
+from disorder.verbs.train.network_rows import score_spans_after, span_loss
 from disorder.verbs.train.trainable import SPANS, TrainableModel
 
 Loss = Callable[[Any, Any, Any], Any]

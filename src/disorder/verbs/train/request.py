@@ -17,11 +17,16 @@ from disorder.requests.settings import Settings
 from disorder.transformations import parse
 from disorder.types import ORIGINAL, Dataset, Example
 from disorder.verbs.selected_data import selected_data
+from disorder.verbs.train.network_rows import locate_answers
 from disorder.verbs.train.recipe_plan import Job
-from disorder.verbs.train.span_learning import locate_answers
-from disorder.verbs.train.trainable import StartingModel, has_labels, starting_model
-from disorder.verbs.train.training_settings import TrainingSettings, sort_settings
-from disorder.verbs.train.word_vectors import check_vectors
+from disorder.verbs.train.trainable import (
+    StartingModel,
+    TrainingSettings,
+    has_labels,
+    sort_settings,
+    starting_model,
+)
+from disorder.verbs.train.trainable_network import check_vectors
 
 FROM_PYTHON = "rows given from Python"
 

@@ -24,9 +24,8 @@ from disorder.store.storage import sync_tree
 from disorder.store.store import Store
 from disorder.types import Dataset, Progress, Score
 from disorder.verbs.model_loading import named_again
-from disorder.verbs.train.calibrating import write_calibration
 from disorder.verbs.train.devices import OneDevice, choose_devices, is_first_process
-from disorder.verbs.train.evaluation import best_constant, final_score
+from disorder.verbs.train.evaluation import best_constant, final_score, write_calibration
 from disorder.verbs.train.folder import (
     Record,
     read_record,
@@ -45,8 +44,7 @@ from disorder.verbs.train.request import (
     check_request,
     training_request,
 )
-from disorder.verbs.train.trainable import load_trainable
-from disorder.verbs.train.training_settings import SETTING_NAMES
+from disorder.verbs.train.trainable import SETTING_NAMES, load_trainable
 from disorder.visible_text import one_line
 
 

@@ -15,8 +15,7 @@ import numpy as np
 from disorder.errors import BadData
 from disorder.registry import recipe
 from disorder.types import Example, Fidelity, Task
-from disorder.verbs.train.inputs import Inputs, perturbed_copies
-from disorder.verbs.train.losses import cross_entropy
+from disorder.verbs.train.inputs import Inputs, cross_entropy, perturbed_copies
 from disorder.verbs.train.recipe_plan import Job, Phase
 
 LABELS = ("fake", "real")
