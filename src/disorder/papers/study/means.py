@@ -41,7 +41,7 @@ class MeanRow:
         groups: dict[tuple[Row, str], dict[str, StudyCell]] = {}
         for cell in cells:
             if self.key in cell.row:
-                place = groups.setdefault((_without(cell, self.key), cell.column), {})
+                place = groups.setdefault((_row_without(cell, (self.key,)), cell.column), {})
                 place[cell.row[self.key]] = cell
         found = [
             mean for group in groups.values() if (mean := self._mean(group, names)) is not None
@@ -71,10 +71,6 @@ class MeanRow:
             f"{self.name!r} is not computed: it is of {len(self.members)} models "
             f"({', '.join(self.members)}), and {given}"
         )
-
-
-def _without(cell: StudyCell, key: str) -> Row:
-    return tuple(sorted((name, value) for name, value in cell.row.items() if name != key))
 
 
 def _mean_cell(members: Sequence[StudyCell], key: str, name: str) -> StudyCell:
@@ -204,7 +200,7 @@ class Change:
         )
 
 
-def _row_without(cell: StudyCell, without: Collection[str]) -> tuple[tuple[str, str], ...]:
+def _row_without(cell: StudyCell, without: Collection[str]) -> Row:
     return tuple(sorted((key, value) for key, value in cell.row.items() if key not in without))
 
 

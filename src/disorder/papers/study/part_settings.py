@@ -108,12 +108,8 @@ def _has_all_of(spec: str, wanted: str) -> bool:
     """Whether a spec has the steps of another with all their settings, and perhaps more."""
     theirs, ours = _steps(spec), _steps(wanted)
     return [name for name, _ in theirs] == [name for name, _ in ours] and all(
-        _is_part_of(own, more) for (_, own), (_, more) in zip(ours, theirs, strict=True)
+        own.items() <= more.items() for (_, own), (_, more) in zip(ours, theirs, strict=True)
     )
-
-
-def _is_part_of(own: Mapping[str, str], more: Mapping[str, str]) -> bool:
-    return all(more.get(name) == value for name, value in own.items())
 
 
 def settings_notes(

@@ -203,7 +203,7 @@ class TableMatcher:
             model=model,
             printed=printed,
             value=round(value, 8),
-            is_same=self._is_same(cell, model),
+            is_same=not model or self.names.get(cell.row.get("model", "")) == model,
             label=row.about.get(LABEL, "") if self.table.texts else "",
         )
         if not theirs.is_same:
@@ -220,11 +220,10 @@ class TableMatcher:
 
     def _why_not_compared(self, column: str) -> str:
         is_count = self.table.unit_of(column) == "count"
-        return (
-            self.not_comparable
-            or (self.partial_counts if is_count else "")
-            or self._why_other_draws(column)
-        )
+        reason = self.not_comparable or (self.partial_counts if is_count else "")
+        if not reason and (drawn := self.other_draws([column]).get(column)):
+            return f"{drawn[0]} permutations here, {drawn[1]} in the paper"
+        return reason
 
     def _why_not_judged(self, cell: StudyCell, row: PublishedRow) -> str:
         """Why the printed number was made by other definitions than ours, or is no number but a
@@ -238,9 +237,6 @@ class TableMatcher:
         names = (cell.column, *(f"{key}={value}" for key, value in cell.row.items()))
         return next((self.by_code[name] for name in names if name in self.by_code), "")
 
-    def _is_same(self, cell: StudyCell, model: str) -> bool:
-        return not model or self.names.get(cell.row.get("model", "")) == model
-
     def other_draws(self, columns: Iterable[str]) -> dict[str, tuple[int, int]]:
         """The columns that depend on how many permutations are drawn, where we and the paper drew
         other numbers, with both.
@@ -253,10 +249,6 @@ class TableMatcher:
             for column in columns
             if column.startswith(BY_DRAWS) or column in self.by_draws
         }
-
-    def _why_other_draws(self, column: str) -> str:
-        found = self.other_draws([column]).get(column)
-        return f"{found[0]} permutations here, {found[1]} in the paper" if found else ""
 
     def _is_about(self, row: PublishedRow, cell: StudyCell) -> bool:
         """Whether a printed row is about all that a row of ours is about, but for the model."""

@@ -304,8 +304,7 @@ class StudyRequest:
             found.links += step.links
             found.notes += step.notes
             found.pictures += step.pictures
-        columns = [*found.columns, *(cell.column for cell in found.cells)]
-        found.columns = list(dict.fromkeys(columns))
+        found.columns = list(dict.fromkeys([*found.columns, *(c.column for c in found.cells)]))
         found.draws = matcher.other_draws(found.columns)
         for name in found.columns:
             found.units.setdefault(name, self.item.pipeline.units.get(name, "share"))
@@ -425,7 +424,7 @@ def study(
         item=item,
         settings=settings,
         models=every,
-        data=[*(_text_or_given(each) for each in as_list(data)), *more_data],
+        data=[*(str(d) if isinstance(d, Path) else d for d in as_list(data)), *more_data],
         names=[as_] if isinstance(as_, str) else list(as_),
     )
     report = shown_progress(progress)
@@ -434,7 +433,3 @@ def study(
             return request.run(store, report)
     with tempfile.TemporaryDirectory() as temporary:
         return request.run(Store(Path(temporary)), report)
-
-
-def _text_or_given(given: Any) -> Any:
-    return str(given) if isinstance(given, Path) else given

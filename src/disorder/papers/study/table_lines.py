@@ -108,7 +108,12 @@ def lines(study: Study, keys: Sequence[str] | None = None) -> Iterator[TableLine
     last = {_without_model(row): number for number, (row, _) in enumerate(rows)}
     compared: set[tuple[str, ...]] = set()
     for number, (row, cells) in enumerate(rows):
-        yield _our_line(study, row, cells, keys)
+        about = [short_name(row[key]) if row.get(key) else "" for key in keys]
+        texts = [
+            ours(cells[name], study.units[name]) if name in cells and holds != "theirs" else ""
+            for name, holds in shown_columns(study)
+        ]
+        yield TableLine(about, "ours", texts)
         for model in _models(cells, is_same=True):
             compared.add((model, *_without_model(row)))
             yield from _same_lines(study, model, cells, keys)
@@ -127,17 +132,6 @@ def _models(cells: Mapping[str, StudyCell], *, is_same: bool) -> list[str]:
     """The published models that have numbers beside these cells."""
     every = [each for cell in cells.values() for each in cell.theirs if each.is_same == is_same]
     return list(dict.fromkeys(each.model for each in every))
-
-
-def _our_line(
-    study: Study, row: Mapping[str, str], cells: Mapping[str, StudyCell], keys: Sequence[str]
-) -> TableLine:
-    about = [short_name(row[key]) if row.get(key) else "" for key in keys]
-    texts = [
-        ours(cells[column], study.units[column]) if column in cells and holds != "theirs" else ""
-        for column, holds in shown_columns(study)
-    ]
-    return TableLine(about, "ours", texts)
 
 
 def _same_lines(

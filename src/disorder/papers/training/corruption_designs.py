@@ -8,9 +8,8 @@ predictions on an example together.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -26,7 +25,6 @@ from disorder.requests.keywords import takes_options
 from disorder.results.progress import Steps, shown_progress
 from disorder.safe_io import read_json, validated
 from disorder.specs import listed
-from disorder.store.storage import write_atomically
 from disorder.store.store import Store
 from disorder.transformations import parse
 from disorder.types import ORIGINAL, Bools, Dataset, Floats, Ints, Progress, Score, Texts
@@ -106,13 +104,6 @@ class FinishedDesigns:
         return cls(folder, about, found)
 
 
-def write_designs(folder: Path, about: DesignsRequest, found: Sequence[Design]) -> None:
-    """Leave designs in a folder, as the command and `FinishedDesigns` read them."""
-    results = json.dumps([asdict(each) for each in found], indent=1) + "\n"
-    write_atomically(folder / FOUND, results.encode())
-    write_atomically(folder / ABOUT, (json.dumps(asdict(about), indent=1) + "\n").encode())
-
-
 DesignKey = tuple[str, str, str]  # design, trained on, tested on
 Counts = tuple[int, int, int]  # training examples, those left as they were, updates
 PLAIN: DesignKey = ("plain", ORIGINAL, ORIGINAL)
@@ -175,13 +166,11 @@ def _compared(
     steps.finish()
     right = [is_right for is_right, _ in per_seed]
     plain = np.array([each[PLAIN] for each in right])
-    found = [
-        with_counts(
-            design_of(key, np.array([each[key] for each in right]), plain),
-            [counts[key[1]] for _, counts in per_seed],
-        )
-        for key in right[0]
-    ]
+    found = []
+    for key in right[0]:
+        design = design_of(key, np.array([each[key] for each in right]), plain)
+        n, kept, updates = zip(*(counts[key[1]] for _, counts in per_seed), strict=True)
+        found.append(replace(design, n_examples=n, n_unperturbed=kept, n_updates=updates))
     about = DesignsRequest(
         model=request.model,
         train=_spec(request.data, source.read),
@@ -191,7 +180,8 @@ def _compared(
         seeds=tuple(drawn),
         settings={name: str(value) for name, value in request.settings.items()},
     )
-    write_designs(out, about, found)
+    for name, what in ((FOUND, [asdict(each) for each in found]), (ABOUT, asdict(about))):
+        write_atomically(out / name, (json.dumps(what, indent=1) + "\n").encode())
     return found
 
 
@@ -285,12 +275,6 @@ def design_of(key: DesignKey, is_right: Floats, plain: Floats) -> Design:
     delta = accuracy_difference(by_example, plain.mean(axis=0), skipped)
     delta_by_seed = _rounded((is_right - plain).mean(axis=1))
     return Design(*key, accuracy, delta, by_seed, delta_by_seed)
-
-
-def with_counts(design: Design, by_seed: Sequence[Counts]) -> Design:
-    """The design, with what its models learned from."""
-    examples, unperturbed, updates = zip(*by_seed, strict=True)
-    return replace(design, n_examples=examples, n_unperturbed=unperturbed, n_updates=updates)
 
 
 def accuracy_difference(

@@ -48,7 +48,7 @@ from disorder.safe_io import read_json
 from disorder.specs import format_part, parse_part
 from disorder.store.store import Store
 from disorder.transformations import parse
-from disorder.types import ORIGINAL, Dataset, Fidelity, Ints, Progress, Texts
+from disorder.types import ORIGINAL, Dataset, Ints, Progress, Texts
 from disorder.verbs.context import RunContext
 from disorder.verbs.train import (
     HELD_OUT,
@@ -102,16 +102,6 @@ def best_of(scores: Mapping[str, Mapping[str, float]]) -> str:
     return max(scores, key=lambda name: scores[name]["mean"])
 
 
-def chosen_text(scores: Mapping[str, Mapping[str, float]]) -> str:
-    """Which setting was best, and how good it is."""
-    best = best_of(scores)
-    score = scores[best]
-    return (
-        f"{best} was best on held-out data (accuracy {score['accuracy']:.3f}, caught "
-        f"{score['caught']:.3f})"
-    )
-
-
 @dataclass(frozen=True)
 class Mitigation:
     """A recipe with its own settings, and the transformation it is trained on (empty: all of them,
@@ -143,16 +133,6 @@ class Mitigation:
         """The recipes that are trained: itself, or those to choose from."""
         return [replace(each, on=self.on) for each in self.choices] or [self]
 
-    @property
-    def starts_trained(self) -> bool:
-        """Whether the paper starts it from a fine-tuned model."""
-        return self.recipe.of_trained
-
-    @property
-    def needs_perturbed(self) -> bool:
-        """Whether it trains on perturbed copies."""
-        return self.recipe.perturbs
-
     def place(self, folder: Path) -> Path:
         """Where its model is among those of a seed."""
         return folder / folder_name(self.name, self.on)
@@ -162,7 +142,7 @@ class Mitigation:
         network's.
         """
         fitting = dict(shared)
-        if self.starts_trained:
+        if self.recipe.of_trained:
             fitting = {name: shared[name] for name in shared if name in loop_setting_names()}
         if "learn" in self.recipe.settings:
             fitting["learn"] = "false"
@@ -173,9 +153,9 @@ class Mitigation:
         plain model as the one that says which words matter.
         """
         own = replace(base, recipe=self.recipe.name, settings=self.all_settings(base.settings))
-        if self.needs_perturbed:
+        if self.recipe.perturbs:
             own = replace(own, on=[self.on] if self.on else list(specs), asks=plain)
-        if self.starts_trained:
+        if self.recipe.of_trained:  # as the paper starts it
             own = replace(own, model=plain)
         return own
 
@@ -218,7 +198,10 @@ def mitigations(
     folder = Path(out)
     with Store.open(folder):
         test_data = read_test_data("mitigations", test, asked.test_limit, request)
-        specs = specs or _salad(test_data, asked.fidelity)
+        if not specs:
+            is_pair = test_data.examples[0].text_b is not None
+            usual = salad_specs(is_pair=is_pair, has_model=True)
+            specs = [parse(spec, fidelity=asked.fidelity).spec for spec in usual]
         chosen += [replace(each, on=spec) for each in transferred for spec in specs]
         source = TrainingSource.of(request)
         trained = ["plain", *(str(each) for one in chosen for each in one.alternatives)]
@@ -235,11 +218,6 @@ def mitigations(
         return [*measured, *gains(per_seed, test_data), *counted(per_seed)]
 
 
-def _salad(test: Dataset, fidelity: Fidelity) -> list[str]:
-    usual = salad_specs(is_pair=test.examples[0].text_b is not None, has_model=True)
-    return [parse(spec, fidelity=fidelity).spec for spec in usual]
-
-
 def held_out_scores(mitigation: Mitigation, folder: Path) -> dict[str, dict[str, float]]:
     """The scores of all settings to choose from, as their trainings measured them."""
     return {each.name: held_out_score(each.place(folder)) for each in mitigation.alternatives}
@@ -254,7 +232,11 @@ def chosen_lines(folder: Path, recipes: Sequence[str], on: Sequence[str] = ("",)
                 each.place(seed).exists() for each in mitigation.alternatives
             ):
                 scores = held_out_scores(mitigation, seed)
-                yield f"{seed.name}: of {mitigation} {chosen_text(scores)}"
+                best = best_of(scores)
+                yield (
+                    f"{seed.name}: of {mitigation} {best} was best on held-out data (accuracy "
+                    f"{scores[best]['accuracy']:.3f}, caught {scores[best]['caught']:.3f})"
+                )
 
 
 def _plain(name: str) -> Mitigation:
@@ -300,16 +282,15 @@ class _SeedTrainings:
 
     def chosen(self, mitigation: Mitigation, plain: TrainedArm) -> TrainedArm:
         """The trained model; of several, the one that is best on held-out data."""
-        trained = {each.name: self._mitigated(each, plain) for each in mitigation.alternatives}
+        trained = {}
+        for each in mitigation.alternatives:
+            arm = self.train(each, each.request(self.request, plain.spec, self.specs))
+            if each.recipe.of_trained:
+                arm = replace(arm, counts=arm.counts.after(plain.counts))
+            trained[each.name] = arm
         if not mitigation.choices:
             return trained[mitigation.name]
         return trained[best_of(held_out_scores(mitigation, self.folder))]
-
-    def _mitigated(self, mitigation: Mitigation, plain: TrainedArm) -> TrainedArm:
-        arm = self.train(mitigation, mitigation.request(self.request, plain.spec, self.specs))
-        if not mitigation.starts_trained:
-            return arm
-        return replace(arm, counts=arm.counts.after(plain.counts))
 
     def control(self, arm: TrainedArm, plain: TrainedArm) -> TrainedArm:
         """The plain model, trained for at least as many updates."""

@@ -109,20 +109,16 @@ def measure(judge: Judge, test: Dataset, texts: TextsByKind) -> dict[MeasureKey,
             found[metric, kind] = np.full(len(gold), np.nan)
             found[metric, kind][places] = values
     for metric in ("abstained", "accuracy", "entropy"):
-        perturbed = [found[metric, kind] for kind in texts if kind != ORIGINAL]
-        found[metric, ALL] = _mean_of_present(np.array(perturbed))
+        perturbed = np.array([found[metric, kind] for kind in texts if kind != ORIGINAL])
+        with np.errstate(invalid="ignore"):  # NaN where nothing is there
+            present = (~np.isnan(perturbed)).sum(axis=0)
+            found[metric, ALL] = np.nansum(perturbed, axis=0) / present
     return {
         (metric, kind, group): np.where(mask, values, np.nan)
         for group, mask in _groups(test.examples)
         for (metric, kind), values in found.items()
         if group == ALL or kind in (ORIGINAL, ALL)
     }
-
-
-def _mean_of_present(stacked: Floats) -> Floats:
-    """The mean over the first axis of what is not NaN; NaN where nothing is there."""
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.nansum(stacked, axis=0) / (~np.isnan(stacked)).sum(axis=0))
 
 
 def _groups(examples: Sequence[Example]) -> Iterator[tuple[str, Bools]]:

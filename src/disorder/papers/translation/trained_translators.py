@@ -89,11 +89,8 @@ def _words(sentence: Sentence) -> list[str]:
     Those are control characters, half characters (surrogates) and Thot's own three bars.
     """
     words = (word.lower().replace("|", "¦") for word in sentence.words)
-    return [word for word in words if not any(map(_is_unwritable, word))]
-
-
-def _is_unwritable(char: str) -> bool:
-    return unicodedata.category(char) in ("Cc", "Cs")
+    unwritable = ("Cc", "Cs")
+    return [w for w in words if not any(unicodedata.category(char) in unwritable for char in w)]
 
 
 TRAINING = "1"  # changed whenever the same pairs would train another translator

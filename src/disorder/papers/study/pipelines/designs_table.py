@@ -108,10 +108,12 @@ class DesignsTable(Pipeline):
         notes: Sequence[str],
     ) -> StepResult:
         """The cells of designs; `declared` are the item's names of transformations, by spec."""
-        baseline = _described(found[0].accuracy)
+        plain = found[0].accuracy
+        baseline = f"accuracy {plain.value:.3f} ({plain.low:.3f} to {plain.high:.3f}"
         note = f"{short_name(model)}, trained and tested on original texts: {baseline}"
-        result = StepResult(notes=[*notes, note])
-        seeds = _seeds(bench, model)
+        result = StepResult(notes=[*notes, f"{note}, {plain.n:,} examples)"])
+        is_given = isinstance(model, GivenDesigns)
+        seeds = model.designs.about.seeds if is_given else bench.settings.seeds_to_train
         for design in found:
             if design.name not in self.only:
                 continue
@@ -137,21 +139,10 @@ class DesignsTable(Pipeline):
         return result
 
 
-def _seeds(bench: Workbench, model: Any) -> Sequence[int]:
-    """The seeds of the trainings; finished designs have their own."""
-    if isinstance(model, GivenDesigns):
-        return model.designs.about.seeds
-    return bench.settings.seeds_to_train
-
-
 def _cell(row: Mapping[str, str], column: str, score: Score, by_seed: Sequence[float]) -> StudyCell:
     """A score over all seeds; `by_seed` is kept where there are several."""
     cell = StudyCell.of(row, column, score)
     return cell.model_copy(update={"by_seed": list(by_seed)}) if len(by_seed) > 1 else cell
-
-
-def _described(score: Score) -> str:
-    return f"accuracy {score.value:.3f} ({score.low:.3f} to {score.high:.3f}, {score.n:,} examples)"
 
 
 @dataclass(frozen=True)
@@ -232,7 +223,10 @@ class MitigationTable(Pipeline):
         )
         what = f"{short_name(model)} on {short_name(data)}"
         result.notes += [f"{what}: left out {spec} ({why})" for spec, why in left_out.items()]
-        result.notes += [f"{what}, {line}" for line in self._chosen(folder, list(declared))]
+        chosen = [*chosen_lines(folder, list(self.recipes.values()))]  # by held-out data
+        if self.transfer:
+            chosen += chosen_lines(folder, [self.transfer], list(declared))
+        result.notes += [f"{what}, {line}" for line in chosen]
         for finding in found:
             as_declared = replace(
                 finding,
@@ -250,12 +244,6 @@ class MitigationTable(Pipeline):
                 if any(step.part.scope == "pair" for step in parse(spec).steps):
                     found[spec] = "it needs two texts"
         return found
-
-    def _chosen(self, folder: Path, specs: Sequence[str]) -> Iterator[str]:
-        """Which settings held-out data chose."""
-        yield from chosen_lines(folder, list(self.recipes.values()))
-        if self.transfer:
-            yield from chosen_lines(folder, [self.transfer], specs)
 
     def _cells(self, finding: Finding, about: Mapping[str, str]) -> Iterator[StudyCell]:
         """The cell that a finding fills, if the table has one for it."""

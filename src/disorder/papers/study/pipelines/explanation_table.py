@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -21,18 +21,13 @@ from disorder.papers.study.pipeline import Pipeline, Reach
 from disorder.papers.study.result import StepResult, StudyCell
 from disorder.papers.study.verbs_used import explain_in_folder, pictures_of
 from disorder.papers.study.workbench import GivenRun, Workbench, short_name, title_of
-from disorder.results.result import Row, Table
+from disorder.results.result import Table
 from disorder.specs import split_spec
 from disorder.types import Score
 from disorder.verbs.explain import LIMITS, RANDOM, WITHOUT, Explained
 
 # what a score's row is about beside model and data, and its column
 CellPlace = tuple[Mapping[str, str], str]
-
-
-def own_column(name: str) -> CellPlace:
-    """Every score in a column of its own name."""
-    return {}, name
 
 
 def by_overlap(name: str) -> CellPlace | None:
@@ -98,7 +93,7 @@ class ExplanationFigure(Pipeline):
 
     by: str
     transformation: str = "derange"
-    place: Callable[[str], CellPlace | None] = own_column
+    place: Callable[[str], CellPlace | None] = lambda name: ({}, name)  # in its own column
     q: int | None = 100
     reaches: Sequence[Reach] = ()
     learns: bool = False
@@ -247,7 +242,7 @@ def matching_heads(found: Explained) -> Iterator[CellValue]:
     for row in rows:
         about = {"layer": str(row["layer"]), "heads": row["heads"]}
         yield about, "examples", int(row["examples"])
-        yield about, "share", _score(row)
+        yield about, "share", Score(row["value"], row["low"], row["high"], row["n"])
     total = sum(int(row["examples"]) for row in rows)
     if not rows:
         return
@@ -299,31 +294,15 @@ def word_polarity(found: Explained) -> Iterator[CellValue]:
             yield {}, f"p_{name}", share(label[words] == name)
 
 
-def pictures_only(found: Explained) -> Iterator[CellValue]:
-    """No cells: the item is a picture."""
-    yield from ()
-
-
 COUNTED = ("examples", "share")
-READS: Mapping[Callable[[Explained], Iterator[CellValue]], Sequence[Reach]] = {
-    head_ablation: (
-        Reach(
-            ("accuracy",),
-            {"sample": tuple(SAMPLES.values()), "heads_out": ("none", *HEADS.values())},
-        ),
-    ),
-    tie_distances: (
-        Reach(
-            COUNTED,
-            {
-                "distance_at_most": (*map(str, LIMITS), "any"),
-                "of": tuple(GROUPS.values()),
-            },
-        ),
-    ),
-    matching_heads: (Reach(COUNTED, {"layer": None}),),
-    importance_drop: (Reach(("importance_drop", "stable")),),
-    word_polarity: (Reach(tuple(POLARITY), {"dictionary": tuple(LEXICONS)}),),
+ABLATED = {"sample": tuple(SAMPLES.values()), "heads_out": ("none", *HEADS.values())}
+DISTANCES = {"distance_at_most": (*map(str, LIMITS), "any"), "of": tuple(GROUPS.values())}
+READS: Mapping[Callable[[Explained], Iterable[CellValue]], Reach] = {
+    head_ablation: Reach(("accuracy",), ABLATED),
+    tie_distances: Reach(COUNTED, DISTANCES),
+    matching_heads: Reach(COUNTED, {"layer": None}),
+    importance_drop: Reach(("importance_drop", "stable")),
+    word_polarity: Reach(POLARITY, {"dictionary": tuple(LEXICONS)}),
 }  # what each reader finds in an explanation
 
 
@@ -333,14 +312,15 @@ class ExplanationTable(ExplanationFigure):
     declaration in READS which those are.
     """
 
-    read: Callable[[Explained], Iterator[CellValue]] = pictures_only
+    read: Callable[[Explained], Iterable[CellValue]] = lambda found: ()  # a picture has no cells
     transformation: str = "shuffle_ngrams:n=1"
     q: int | None = 5
 
     @property
     def reach(self) -> Sequence[Reach]:
         """The cells that the findings can fill."""
-        return (*READS.get(self.read, ()), *self.reaches)
+        own = [READS[self.read]] if self.read in READS else []
+        return (*own, *self.reaches)
 
     def cells(self, found: Explained, about: Mapping[str, str]) -> Iterator[StudyCell]:
         """The cells that the findings fill: scores with their intervals, and counts."""
@@ -356,18 +336,19 @@ class ExplanationTable(ExplanationFigure):
 class LexiconTable(ExplanationTable):
     """Look up the most important word in each word list that lies in the data folder."""
 
-    read: Callable[[Explained], Iterator[CellValue]] = word_polarity
+    read: Callable[[Explained], Iterable[CellValue]] = word_polarity
 
     def explained(self, bench: Workbench, model: Any, data: Any) -> StepResult:
         """What is found with each list."""
         what = f"{short_name(model)} on {short_name(data)}"
         result = StepResult()
+        by = split_spec(self.by)[0]
         for name, file in _lexicons(bench.settings.data_dir).items():
             found, folder = explain_in_folder(
                 bench,
                 model,
                 data,
-                [with_settings(bench.spec_of(self.by), {self.name: {"lexicon": str(file)}})],
+                [with_settings(bench.spec_of(self.by), {by: {"lexicon": str(file)}})],
                 q=bench.q(self.q),
                 transformation=bench.spec_of(self.transformation),
                 names=[name],
@@ -382,11 +363,6 @@ class LexiconTable(ExplanationTable):
                 result.notes.append(f"{what}, {name}: {section.found.finding}")
             result.links.append(bench.link(f"{name}: {what}", folder / "explain.html"))
         return result
-
-    @property
-    def name(self) -> str:
-        """The explanation without its settings."""
-        return split_spec(self.by)[0]
 
 
 def _lexicons(data_dir: str | None) -> dict[str, Path]:
@@ -409,7 +385,3 @@ def _lexicons(data_dir: str | None) -> dict[str, Path]:
 
 def _table(found: Explained, name: str) -> Table:
     return next(table for table in found.tables if table.name == name)
-
-
-def _score(row: Row) -> Score:
-    return Score(row["value"], row["low"], row["high"], row["n"])

@@ -124,7 +124,7 @@ class DevRScores(DevRFilter):
         """The scores, original texts first."""
         if self.whole and (accuracy := score_of(run, folder, ORIGINAL, "accuracy")):
             yield StudyCell.of(about, "dev_accuracy", accuracy)
-        found = [*self._sensitivity(folder, about), *self._others(folder, about)]
+        found = list(self._scores(folder, about))
         if not self.by_transformation:
             yield from found
             return
@@ -138,16 +138,15 @@ class DevRScores(DevRFilter):
     def _row(self, about: Mapping[str, str], spec: str) -> Mapping[str, str]:
         return {**about, "transformation": spec} if self.by_transformation else about
 
-    def _sensitivity(self, folder: Path, about: Mapping[str, str]) -> Iterator[StudyCell]:
-        """Word-Order Sensitivity under each transformation."""
+    def _scores(self, folder: Path, about: Mapping[str, str]) -> Iterator[StudyCell]:
+        """Word-Order Sensitivity under each transformation; then accuracy and confidence on dev-r
+        alone (for numbers, the rank correlation).
+        """
         for spec, outcomes in self.outcomes(folder, self.transformations):
             if outcomes.task.is_regression:
                 continue
             with suppress(NothingToMeasure):
                 yield StudyCell.of(self._row(about, spec), "wos", measure("wos", outcomes))
-
-    def _others(self, folder: Path, about: Mapping[str, str]) -> Iterator[StudyCell]:
-        """Accuracy and confidence on dev-r alone; for numbers, the rank correlation."""
         for outcomes, row in self._on_dev_r(folder, about):
             names = ("spearman",) if outcomes.task.is_regression else ("accuracy", "confidence")
             for name in names:
@@ -278,22 +277,13 @@ class SaladScores(Measurement):
         outcomes = dict(outcomes_of(folder, self.transformations))
         for name in self.means:
             some = [outcomes[spec] for spec in MEANS[name] if spec in outcomes]
-            score = _mean_where_measured(some, self.metric)
-            if score is not None:
-                row = {**about, "transformation": name} if self.is_named else about
-                yield StudyCell.of(row, self.metric, score)
+            row = {**about, "transformation": name} if self.is_named else about
+            with suppress(NothingToMeasure):  # the notes of the study say why
+                yield StudyCell.of(row, self.metric, mean_over_transformations(some, self.metric))
         if self.chance and run.full_task.labels:
             row = {**about, "transformation": "chance"}
             value = round(1 / len(run.full_task.labels), DIGITS)
             yield StudyCell(row=row, column=self.metric, value=value)
-
-
-def _mean_where_measured(several: Sequence[Outcomes], metric: str) -> Score | None:
-    """The mean, None where there is none; the notes of the study say why."""
-    try:
-        return mean_over_transformations(several, metric) if several else None
-    except NothingToMeasure:
-        return None
 
 
 def mean_over_transformations(several: Sequence[Outcomes], metric: str) -> Score:
@@ -302,6 +292,8 @@ def mean_over_transformations(several: Sequence[Outcomes], metric: str) -> Score
     Examples are resampled, all their texts together, with one imagined example at each end, as for
     a single transformation: else the interval has no width where all examples agree.
     """
+    if not several:
+        raise NothingToMeasure("no transformation applies")
     names = sorted({name for outcomes in several for name in outcomes.example.tolist()})
     place = {name: i for i, name in enumerate(names)}
     table: Floats = np.full((len(several), len(names)), np.nan)
@@ -312,15 +304,15 @@ def mean_over_transformations(several: Sequence[Outcomes], metric: str) -> Score
     ends = np.tile([0.0, 1.0], (len(several), 1))
     drawn = np.hstack([table, ends])
 
+    def means(drawn: Floats) -> Floats:
+        """The mean of each resample, over the examples that are there."""
+        there = ~np.isnan(drawn)
+        sums = np.where(there, drawn, 0).sum(axis=1)
+        return np.asarray(sums / np.maximum(there.sum(axis=1), 1))
+
     def statistic(picks: Ints) -> Floats:
-        return np.asarray(np.mean([_means(row[picks]) for row in drawn], axis=0))
+        return np.asarray(np.mean([means(row[picks]) for row in drawn], axis=0))
 
     value = float(np.nanmean(table, axis=1).mean())
     low, high = resampled(statistic, len(names) + 2)
     return Score(value, min(low, value), max(high, value), len(names))
-
-
-def _means(drawn: Floats) -> Floats:
-    """The mean of each resample, over the examples that are there."""
-    there = ~np.isnan(drawn)
-    return np.asarray(np.where(there, drawn, 0).sum(axis=1) / np.maximum(there.sum(axis=1), 1))

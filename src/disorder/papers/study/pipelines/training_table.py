@@ -138,7 +138,8 @@ class PerTaskTraining(Pipeline):
         measures = self.measures.on(title_of(data))
         train = None
         try:
-            train = learned_from(bench, data, measures.perturbs)
+            if set(measures.perturbs) & set(LEARNING):
+                train = bench.name_of(training_data_for(bench, data))
         except DisorderError as reason:  # no training part is known: the rest is measured
             measures = measures.without(LEARNING)
             result.notes.append(f"{what}: left out {', '.join(LEARNING[:1])} ({reason})")
@@ -155,7 +156,8 @@ class PerTaskTraining(Pipeline):
                 train=train,
             )
             result.cells += measures.cells(run, folder, about)
-            result.links.append(bench.link(_title(model, data, arm, seed), folder / "report.html"))
+            title = [short_name(model), arm.recipe, *arm.on, f"seed {seed} on", short_name(data)]
+            result.links.append(bench.link(" ".join(title), folder / "report.html"))
             result.notes += missing_scores(run, about, measures.metrics)
             result.notes += _skips(run, what)
             if self.arms:
@@ -193,13 +195,6 @@ class PerTaskTraining(Pipeline):
             dev=dev,
             start=self._trained(bench, model, data, self.arms[arm.of], seed) if arm.of else None,
         )
-
-
-def learned_from(bench: Workbench, data: Any, specs: Sequence[str]) -> str | None:
-    """The data that transformations learn from, where some of them learn."""
-    if not set(specs) & set(LEARNING):
-        return None
-    return bench.name_of(training_data_for(bench, data))
 
 
 def span_scores(spec: Any) -> Iterator[tuple[str, Score]]:
@@ -259,22 +254,14 @@ def _architectures(address: str) -> list[str]:
         return []  # loading it will say what is wrong
 
 
-def _title(model: Any, data: Any, arm: TrainingArm, seed: int) -> str:
-    return " ".join([short_name(model), arm.recipe, *arm.on, f"seed {seed} on", short_name(data)])
-
-
 def _skips(run: Run, what: str) -> list[str]:
     """How many texts could not be perturbed, and why."""
     return [
-        f"{what}: {_texts(n)} not perturbed by {spec} ({reason})"
+        f"{what}: {n:,} {'text is' if n == 1 else 'texts are'} not perturbed by {spec} ({reason})"
         for spec, reasons in run.skips.items()
         if spec in run.transformations
         for reason, n in reasons.items()
     ]
-
-
-def _texts(n: int) -> str:
-    return "1 text is" if n == 1 else f"{n:,} texts are"
 
 
 @dataclass(frozen=True)
