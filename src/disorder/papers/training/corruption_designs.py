@@ -8,8 +8,9 @@ predictions on an example together.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -25,6 +26,7 @@ from disorder.requests.keywords import takes_options
 from disorder.results.progress import Steps, shown_progress
 from disorder.safe_io import read_json, validated
 from disorder.specs import listed
+from disorder.store.storage import write_atomically
 from disorder.store.store import Store
 from disorder.transformations import parse
 from disorder.types import ORIGINAL, Bools, Dataset, Floats, Ints, Progress, Score, Texts

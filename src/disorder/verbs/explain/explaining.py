@@ -176,7 +176,12 @@ def explain(
     settings = Settings.among(asked)
     transformation = parse(asked.transformation, fidelity=settings.fidelity).tried()
     wanted = [parsed(spec) for spec in asked.by]
-    _check_once(wanted)
+    names = [each.part.name for each in wanted]
+    for twice in (name for name in names if names.count(name) > 1):
+        raise DisorderError(
+            f"explanation {twice} is named twice, and its files have one name: run it again with "
+            f"another {option('out')}"
+        )
     models = [model, *(beside if isinstance(beside, list | tuple) else [beside])]
     folder = None if out is None else Path(out)
     with Store.open(folder) as store:
@@ -202,7 +207,14 @@ def _explained(
     transformation.tried(dataset.task.language)
     wanted = wanted or usual(dataset)
     steps = Steps(progress, [each.spec for each in wanted])
-    subjects, notes = _subjects(models, dataset, settings, transformation, steps, allow)
+    subjects = []
+    notes: list[str] = []
+    for model in models:
+        bound = bound_prompt(model, dataset, settings)
+        loaded, told = loaded_model(model, dataset, [transformation], settings, bound)
+        notes += told if len(models) == 1 else [f"{loaded.name}: {note}" for note in told]
+        subjects.append(Subject(loaded, dataset, settings, transformation.spec, steps, allow))
+    names = short_names([each.model.name for each in subjects])
     first, *others = subjects
     n_calls = sum(sum(planned_calls(wanted, each).values()) for each in subjects)
     if n_calls >= MANY or any(each.model.is_remote for each in subjects):
@@ -224,12 +236,15 @@ def _explained(
         notes=[*dataset.notes, *notes],
         beside=[each.model.name for each in others],
     )
-    store.bind(_made_of(found))
+    made_of = ("model", "data", "settings", "transformation", "hashes", "version")
+    store.bind({name: getattr(found, name) for name in made_of})  # all that a section depends on
     is_known = all(each.model.fingerprint for each in subjects)
     kept = store if is_known else Store()
     for each in wanted:
         steps(each.spec, 0, 1, "")
-        found.sections.append(_of_all(each, subjects, kept))
+        sections = [section(each, subject, kept) for subject in subjects]
+        of_models = dict(zip(names, sections, strict=True))
+        found.sections.append(together(of_models) if others else sections[0])
         steps(each.spec, 1, 1, "")
     steps.finish()
     found.n_made = sum(_made(each.model) for each in subjects)
@@ -275,43 +290,6 @@ def _allowance(settings: Settings) -> Allow:
     return allow
 
 
-def _made_of(found: Explanations) -> dict[str, Any]:
-    """All that a section depends on."""
-    names = ("model", "data", "settings", "transformation", "hashes", "version")
-    return {name: getattr(found, name) for name in names}
-
-
-def _subjects(
-    models: Sequence[Any],
-    dataset: Dataset,
-    settings: Settings,
-    transformation: Transformation,
-    progress: Progress,
-    allow: Allow,
-) -> tuple[list[Subject], list[str]]:
-    """The models on the same data, loaded, and what there is to say of them."""
-    subjects = []
-    notes: list[str] = []
-    for model in models:
-        bound = bound_prompt(model, dataset, settings)
-        loaded, told = loaded_model(model, dataset, [transformation], settings, bound)
-        notes += told if len(models) == 1 else [f"{loaded.name}: {note}" for note in told]
-        subjects.append(Subject(loaded, dataset, settings, transformation.spec, progress, allow))
-    short_names([each.model.name for each in subjects])
-    return subjects, notes
-
-
-def _of_all(
-    wanted: BoundExplanation, subjects: Sequence[Subject], store: Store
-) -> Section[Explained]:
-    """One explanation of every model."""
-    sections = [section(wanted, subject, store) for subject in subjects]
-    if len(subjects) == 1:
-        return sections[0]
-    names = short_names([each.model.name for each in subjects])
-    return together(dict(zip(names, sections, strict=True)))
-
-
 @dataclass(frozen=True)
 class BoundExplanation:
     """One explanation with its settings bound."""
@@ -340,17 +318,6 @@ def parsed(spec: str) -> BoundExplanation:
     return BoundExplanation(found, found.bind(given))
 
 
-def _check_once(wanted: Sequence[BoundExplanation]) -> None:
-    """Raise on an explanation named twice: its files would overwrite each other."""
-    names = [each.part.name for each in wanted]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice:
-        raise DisorderError(
-            f"explanation {twice} is named twice, and its files have one name: run it again with "
-            f"another {option('out')}"
-        )
-
-
 def usual(dataset: Dataset) -> list[BoundExplanation]:
     """The explanations shown when none is named: those that fit the task."""
     return [
@@ -365,19 +332,14 @@ def section(wanted: BoundExplanation, subject: Subject, store: Store) -> Section
     found = None
     reason = ""
     try:
-        _check_fits(wanted.part, subject.dataset)
+        if not _fits(wanted.part, subject.dataset):
+            has = f"{subject.dataset.name} has {subject.task.predicts}"
+            raise NothingToMeasure(f"it is for predictions that are {wanted.part.on}; {has}")
         compute = partial(wanted.part.function, subject, **wanted.settings)
         found = store.once(f"{subject.model.name} {wanted.spec}", compute, records(Explained))
     except CANNOT as error:
         reason = str(error)
     return section_of(wanted.part, wanted.spec, found, reason)
-
-
-def _check_fits(entry: ExplanationPart, dataset: Dataset) -> None:
-    if not _fits(entry, dataset):
-        raise NothingToMeasure(
-            f"it is for predictions that are {entry.on}; {dataset.name} has {dataset.task.predicts}"
-        )
 
 
 def _fits(entry: ExplanationPart, dataset: Dataset) -> bool:

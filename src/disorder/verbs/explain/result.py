@@ -23,6 +23,10 @@ from disorder.store.storage import make_folder, write_atomically
 from disorder.store.store import Store
 from disorder.types import Score
 
+RECORDED = (
+    *("model", "beside", "data", "n_examples", "n_available", "n_calls", "labels"),
+    *("transformation", "settings", "hashes", "version", "notes"),
+)
 FORMATS = (".svg", ".png")
 CLAIMS = ("order", "words")  # what explanations may disagree on
 said = with_interval  # a number with its interval, for a sentence
@@ -105,15 +109,7 @@ class Explanations:
     def records(self) -> list[dict[str, Any]]:
         """All scores as a flat list of records, ready for `pandas.DataFrame`."""
         return [
-            {
-                "explanation": section.spec,
-                "score": name,
-                "value": score.value,
-                "low": score.low,
-                "high": score.high,
-                "n": score.n,
-                "skipped": score.skipped,
-            }
+            {"explanation": section.spec, "score": name, **vars(score)}
             for section in self.sections
             if section.found is not None
             for name, score in section.found.scores.items()
@@ -172,20 +168,7 @@ class Explanations:
 
     def as_data(self) -> Row:
         """What was explained, and on what."""
-        return {
-            "model": self.model,
-            "beside": list(self.beside),
-            "data": self.data,
-            "n_examples": self.n_examples,
-            "n_available": self.n_available,
-            "n_calls": self.n_calls,
-            "labels": list(self.labels),
-            "transformation": self.transformation,
-            "settings": dict(self.settings),
-            "hashes": dict(self.hashes),
-            "version": self.version,
-            "notes": self.notes,
-        }
+        return {name: getattr(self, name) for name in RECORDED}
 
     def plot(self, name: str) -> Picture:
         """The figure of that name, as a picture that a notebook displays and `.save` writes."""

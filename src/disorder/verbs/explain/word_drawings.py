@@ -140,13 +140,10 @@ def shortened(shown: str, longest: int = 80) -> str:
 
 def text_width(shown: str, size: int = SIZE) -> float:
     """About how wide a text is; drawn with this width, it is just as wide in any font."""
-    return size * sum(_letter_width(letter) for letter in printable(shown))
-
-
-def _letter_width(letter: str) -> float:
-    if ord(letter) >= FIRST_FULL:
-        return FULL_WIDTH
-    return LETTER_WIDTH.get(letter, USUAL_WIDTH)
+    return size * sum(
+        FULL_WIDTH if ord(letter) >= FIRST_FULL else LETTER_WIDTH.get(letter, USUAL_WIDTH)
+        for letter in printable(shown)
+    )
 
 
 HEADING = 11  # letter size of headings

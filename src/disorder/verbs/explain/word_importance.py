@@ -14,7 +14,6 @@ import numpy as np
 
 from disorder.errors import BadSetting, NothingToMeasure
 from disorder.metrics import average, share
-from disorder.randomness import digest
 from disorder.results.result import Figure, Row, Table
 from disorder.results.writing import MINUS
 from disorder.transformations.rendering import render, variant_texts
@@ -131,13 +130,10 @@ def importance(
         scores["survivors"] = share(perturbed.survivors(q)[right])
     originals = [each.original for each in examples]
     figures = [_words(title, examples), _change(title, scores)]
+    every = [row for each in examples for row in _rows(each)]
     tables = [
-        Table(
-            f"{title}_heaviest",
-            "The words that carry most, in original texts.",
-            heaviest(originals),
-        ),
-        _table(title, examples),
+        Table(f"{title}_heaviest", HEAVIEST, heaviest(originals)),
+        Table(f"{title}_all", "Every word weighed.", every),
     ]
     finding = _finding(subject, said_heaviest(originals), scores, among)
     if lexicon:
@@ -164,8 +160,8 @@ def _drawn(subject: Subject, perturbed: PerturbedExamples, among: Among, q: int,
     if len(places) < 2:  # one alone has no interval
         few = "only one example is" if places else "no example is"
         raise NothingToMeasure(f"{few} {WHICH[among]}; among=all takes more")
-    places.sort(key=lambda i: digest(subject.settings.seed, "importance", perturbed.examples[i].id))
-    return np.array(sorted(places[:n] if n else places))
+    drawn = perturbed.by_seed("importance", np.array(places), subject.settings.seed)
+    return np.array(sorted(drawn[: n or None]))
 
 
 def _weighed_examples(
@@ -218,19 +214,16 @@ def said_heaviest(texts: Sequence[WeighedWords]) -> str:
 
 
 def _scores(examples: Sequence[WeighedExample]) -> dict[str, Score]:
-    original = np.array([each.original.size for each in examples])
-    shuffled = np.array([each.shuffled.size for each in examples])
+    sizes = {
+        ORIGINAL: np.array([each.original.size for each in examples]),
+        SHUFFLED: np.array([each.shuffled.size for each in examples]),
+    }
+    means = {name: average(each) for name, each in sizes.items()}
     return {
-        ORIGINAL: _not_negative(average(original)),
-        SHUFFLED: _not_negative(average(shuffled)),
-        "change": average(shuffled - original),
+        **{name: replace(mean, low=max(0.0, mean.low)) for name, mean in means.items()},
+        "change": average(sizes[SHUFFLED] - sizes[ORIGINAL]),
         "same_top": share(np.array([each.has_same_top for each in examples])),
     }
-
-
-def _not_negative(score: Score) -> Score:
-    """A mean of sizes, whose interval ends at 0."""
-    return replace(score, low=max(0.0, score.low))
 
 
 def _finding(subject: Subject, words: str, scores: dict[str, Score], among: Among) -> str:
@@ -280,11 +273,6 @@ def _words(title: str, examples: Sequence[WeighedExample]) -> Figure:
     )
     rows = [row for each in chosen for row in _rows(each)]
     return Figure(f"{title}_words", caption, rows, drawn=importance_drawing(lines))
-
-
-def _table(title: str, examples: Sequence[WeighedExample]) -> Table:
-    rows = [row for each in examples for row in _rows(each)]
-    return Table(f"{title}_all", "Every word weighed.", rows)
 
 
 def _rows(each: WeighedExample) -> Iterator[Row]:

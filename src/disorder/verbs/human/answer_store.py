@@ -12,7 +12,7 @@ import csv
 import io
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -245,7 +245,11 @@ def export(folder: str | Path, out: str | Path, *, what: Exported = "answers") -
         rows = _answer_rows(folder, with_undone=what == "history")
     if not rows:
         raise DisorderError(f"{folder} holds no answers yet; nothing to export")
-    _write(out, _as_jsonl(rows) if suffix == ".jsonl" else _as_csv(rows))
+    if suffix == ".jsonl":
+        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    else:
+        text = csv_text(list(rows[0]), (row.values() for row in rows), is_exact=True)
+    _write(out, text)
     return len(rows)
 
 
@@ -261,7 +265,8 @@ def import_answers(folder: str | Path, file: str | Path) -> tuple[int, int]:
     known = {(answer.annotator, answer.item): answer.answer for answer in store.answers()}
     given: dict[tuple[str, str], tuple[str, HumanAnswer]] = {}
     n_rows = 0
-    for where, row in _read_rows(file):
+    read = _read_jsonl if _suffix(file, "the file") == ".jsonl" else _read_csv
+    for where, row in read(file):
         n_rows += 1
         answer = _checked(f"{file.name}, {where}", row, task, items)
         place = answer.annotator, answer.item
@@ -343,14 +348,6 @@ def _suffix(path: Path, what: str) -> str:
     return path.suffix.lower()
 
 
-def _as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    return csv_text(list(rows[0]), (row.values() for row in rows), is_exact=True)
-
-
-def _as_jsonl(rows: Iterable[Mapping[str, Any]]) -> str:
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-
-
 def _write(out: Path, text: str) -> None:
     if str(out) == "-":
         stream = standard_output()
@@ -365,12 +362,6 @@ def _write(out: Path, text: str) -> None:
     except OSError as error:
         raise cannot_write(out, error) from None
     write_named_file(out, text.encode("utf-8"))
-
-
-def _read_rows(file: Path) -> Iterator[PlacedRow]:
-    if _suffix(file, "the file") == ".jsonl":
-        return _read_jsonl(file)
-    return _read_csv(file)
 
 
 def _read_csv(file: Path) -> Iterator[PlacedRow]:

@@ -20,7 +20,7 @@ from disorder.requests.human import HumanMakeOptions
 from disorder.requests.keywords import takes_options
 from disorder.store.store import Store
 from disorder.transformations import parse, suite
-from disorder.types import ORIGINAL, Task
+from disorder.types import ORIGINAL
 from disorder.verbs.human.answer_store import AnswerStore
 from disorder.verbs.human.task_drawing import DrawnText, draw_texts
 from disorder.verbs.human.task_folder import (
@@ -174,11 +174,14 @@ def _task_record(
 ) -> HumanTask:
     is_pair = kind == "label" and pool.is_pair
     perturbed = {entry.text.transformation for entry in drawn} - {ORIGINAL}
+    names = ["First text", "Second text"]
+    if set(pool.task.labels) == set(NLI):
+        names = ["Premise", "Hypothesis"]
     return HumanTask(
         kind=kind,
         question=question_for(kind, pool.task, is_pair=is_pair),
         labels=[VALID, INVALID] if kind == "valid" else list(pool.task.labels),
-        text_names=_text_names(pool.task) if is_pair else ["Text"],
+        text_names=names if is_pair else ["Text"],
         source=pool.name,
         model=pool.model,
         is_accepted_only=is_accepted_only,
@@ -212,12 +215,6 @@ def _judged_side(pool: TextPool) -> Side:
         return "a"
     perturbed = [spec for spec, _ in pool.groups if spec != ORIGINAL]
     return "a" if perturbed and pool.perturbed_sides(perturbed[0])[-1] == "a" else "b"
-
-
-def _text_names(task: Task) -> list[str]:
-    if set(task.labels) == set(NLI):
-        return ["Premise", "Hypothesis"]
-    return ["First text", "Second text"]
 
 
 def _item(name: str, text: PooledText, kind: TaskKind, side: Side) -> TaskItem:

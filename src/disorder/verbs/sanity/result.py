@@ -15,8 +15,7 @@ from disorder.results.grid import Cell, Column, Grid, as_markdown
 from disorder.results.markup import markdown_code, markdown_text, yaml_value
 from disorder.results.render import notebook
 from disorder.results.result import Figure, Result, Row, Section, Table
-from disorder.results.saving import check_folder as check_result_folder
-from disorder.results.saving import write_result
+from disorder.results.saving import check_folder, write_result
 from disorder.results.writing import score_row, with_interval
 from disorder.store.storage import remove_files
 from disorder.store.store import Store
@@ -29,26 +28,6 @@ from disorder.verbs.sanity.verdicts import (
     CheckResult,
     Verdict,
 )
-
-
-def section_of(
-    name: str, asks: str, paper: str, found: CheckResult | None = None, reason: str = ""
-) -> Section[CheckResult]:
-    """One check with its result, or with the reason why it could not be done."""
-    about = " · ".join(filter(None, (name, paper)))
-    if found is None:
-        return Section(name, asks, about, reason=reason)
-    verdicts = [each for each in found.verdicts if each.group == "all" and not each.is_class]
-    return Section(
-        name,
-        asks,
-        about,
-        found,
-        findings=[verdict.line for verdict in verdicts],
-        figures=found.figures,
-        tables=found.tables,
-        notes=found.notes,
-    )
 
 
 @dataclass(frozen=True, repr=False)
@@ -108,9 +87,29 @@ class Sanity:
     @property
     def result(self) -> Result:
         """The envelope, from which page, terminal and record are made."""
-        from disorder.verbs.sanity.result import result_of
-
-        return result_of(self)
+        facts = {"data": f"{self.data} ({self.hashes['data']})"}
+        if self.train:
+            facts["training data"] = f"{self.train} ({self.hashes['train']})"
+        facts |= {"version": f"disorder {self.version}", "time": f"{self.seconds:.0f} s"}
+        # stands last, in the terminal too
+        overall = Section("overall", "What to fix first", found=self.overall, notes=[self.overall])
+        return Result(
+            verb="sanity",
+            about=self.about,
+            headline=self.headline,
+            request=self.settings,
+            body=self,
+            conclusion=[
+                {"question": each.question, "answer": each.answer} for each in self.main_verdicts
+            ],
+            records=self.records,
+            lead=_lead(self),
+            grids=[verdict_grid(self)],
+            sections=[*self.sections, _how(self), overall],
+            notes=self.notes,
+            command=self.command,
+            facts=facts,
+        )
 
     @property
     def figures(self) -> list[Figure]:
@@ -123,8 +122,34 @@ class Sanity:
         return self.result.tables
 
     def as_data(self) -> Row:
-        """What was checked and found, as plain data."""
-        return plain_data(self)
+        """What was checked and found, as result.json holds it."""
+        return {
+            "data": self.data,
+            "train": self.train,
+            "design": self.design,
+            "model": self.model,
+            "rows": dict(self.n_rows),
+            "own_words": self.own_words,
+            "language": self.language,
+            "labels": list(self.labels),
+            "metric": self.metric,
+            "chance": self.chance,
+            "original": record(self.original) if self.original else None,
+            "settings": dict(self.settings),
+            "hashes": dict(self.hashes),
+            "version": self.version,
+            "seconds": self.seconds,
+            "notes": list(self.notes),
+            "overall": self.overall,
+            "fix": [{"question": each.question, "fix": each.fix} for each in self.weaknesses],
+            "verdicts": [
+                {"check": section.name, **verdict.as_row(record)}
+                for section in self.sections
+                if section.found
+                for verdict in section.found.verdicts
+            ],
+            "not_done": {each.name: each.reason for each in self.sections if not each.found},
+        }
 
     @property
     def main_verdicts(self) -> list[Verdict]:
@@ -218,10 +243,8 @@ class Sanity:
 
     def save(self, folder: str | Path) -> Path:
         """Write report.html, result.json, card.md, figures and tables; returns the folder."""
-        from disorder.verbs.sanity.result import check_folder, write_folder
-
         with Store.open(Path(folder)):
-            check_folder(Path(folder))
+            check_folder(Path(folder), "sanity")
             write_folder(Path(folder), self)
         return Path(folder)
 
@@ -271,92 +294,16 @@ def verdict_grid(found: Sanity) -> Grid:
     return Grid(columns, rows)
 
 
-def plain_data(found: Sanity) -> Row:
-    """What was checked and found, as result.json holds it."""
-    return {
-        "data": found.data,
-        "train": found.train,
-        "design": found.design,
-        "model": found.model,
-        "rows": dict(found.n_rows),
-        "own_words": found.own_words,
-        "language": found.language,
-        "labels": list(found.labels),
-        "metric": found.metric,
-        "chance": found.chance,
-        "original": record(found.original) if found.original else None,
-        "settings": dict(found.settings),
-        "hashes": dict(found.hashes),
-        "version": found.version,
-        "seconds": found.seconds,
-        "notes": list(found.notes),
-        "overall": found.overall,
-        "fix": [{"question": each.question, "fix": each.fix} for each in found.weaknesses],
-        "verdicts": [
-            _verdict(section.name, verdict)
-            for section in found.sections
-            if section.found
-            for verdict in section.found.verdicts
-        ],
-        "not_done": {each.name: each.reason for each in found.sections if not each.found},
-    }
-
-
-def _verdict(check: str, verdict: Verdict) -> Row:
-    row: Row = {
-        "check": check,
-        "question": verdict.question,
-        "group": verdict.group,
-        "answer": verdict.answer,
-        "because": verdict.because,
-    }
-    if verdict.score:
-        row |= record(verdict.score)
-    if verdict.original:
-        row["original"] = record(verdict.original)
-    return row
-
-
 METRICS = {
     "spearman": "a Spearman correlation",
     "balanced_accuracy": "a balanced accuracy (every label counts the same)",
 }
 
 
-def check_folder(folder: Path | None) -> None:
-    """Raise on a folder whose report.html is another verb's."""
-    check_result_folder(folder, "sanity")
-
-
 def write_folder(folder: Path, found: Sanity) -> None:
     """Write report.html, result.json, card.md, and every figure and table."""
     remove_files(folder, ["sanity.json"])  # of an older version
     write_result(folder, found.result, beside={"card.md": card(found)})
-
-
-def result_of(found: Sanity) -> Result:
-    """The envelope of what the checks of a dataset found."""
-    facts = {"data": f"{found.data} ({found.hashes['data']})"}
-    if found.train:
-        facts["training data"] = f"{found.train} ({found.hashes['train']})"
-    facts |= {"version": f"disorder {found.version}", "time": f"{found.seconds:.0f} s"}
-    return Result(
-        verb="sanity",
-        about=found.about,
-        headline=found.headline,
-        request=found.settings,
-        body=found,
-        conclusion=[
-            {"question": each.question, "answer": each.answer} for each in found.main_verdicts
-        ],
-        records=found.records,
-        lead=list(_lead(found)),
-        grids=[verdict_grid(found)],
-        sections=[*found.sections, _how(found), _overall(found)],
-        notes=found.notes,
-        command=found.command,
-        facts=facts,
-    )
 
 
 def _lead(found: Sanity) -> list[str]:
@@ -387,11 +334,6 @@ def _how(found: Sanity) -> Section[None]:
     return Section("how", "How verdicts are reached", terms=terms)
 
 
-def _overall(found: Sanity) -> Section[str]:
-    """Stands last, in the terminal too."""
-    return Section("overall", "What to fix first", found=found.overall, notes=[found.overall])
-
-
 CARD_METRICS = {
     "spearman": "Spearman's rank correlation",
     "balanced_accuracy": "Accuracy with every label counting the same",
@@ -419,21 +361,10 @@ def _front_matter(result: Sanity) -> Iterator[str]:
         yield f"  original: {json.dumps(score_row(result.original))}"
     yield "  verdicts:" if result.verdicts else "  verdicts: []"
     for verdict in result.verdicts:
-        yield f"    - {yaml_value(_entry(verdict))}"
+        entry = verdict.as_row(score_row)
+        del entry["because"]
+        yield f"    - {yaml_value(entry)}"
     yield "---"
-
-
-def _entry(verdict: Verdict) -> dict[str, object]:
-    entry: dict[str, object] = {
-        "question": verdict.question,
-        "group": verdict.group,
-        "answer": verdict.answer,
-    }
-    if verdict.score:
-        entry |= score_row(verdict.score)
-    if verdict.original:
-        entry["original"] = score_row(verdict.original)
-    return entry
 
 
 def _section(result: Sanity) -> Iterator[str]:

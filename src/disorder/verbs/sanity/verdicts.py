@@ -7,7 +7,7 @@ that has learned a good part of the task: one that has learned little has little
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Literal
@@ -185,6 +185,16 @@ class Verdict:
     def line(self) -> str:
         """The verdict in a line."""
         return f"{self.name}: {self.answer}. {self.because}"
+
+    def as_row(self, columns: Callable[[Score], Row]) -> Row:
+        """The verdict as a row; `columns` writes its scores."""
+        names = ("question", "group", "answer", "because")
+        row: Row = {name: getattr(self, name) for name in names}
+        if self.score:
+            row |= columns(self.score)
+        if self.original:
+            row["original"] = columns(self.original)
+        return row
 
 
 @dataclass(frozen=True)

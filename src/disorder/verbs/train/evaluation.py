@@ -55,28 +55,21 @@ def dev_evaluation(model: TrainableModel, dev: Inputs) -> Evaluate:
     encoded = model.encode(dev.texts)
 
     def evaluate() -> tuple[float, float]:
+        """Accuracy, or Spearman's correlation (−1 where all predictions are the same); and the
+        loss for ties.
+        """
+        import torch
+
         logits = predict_rows(model, encoded)
-        return dev_score(logits, dev) if model.labels else dev_correlation(logits, dev)
+        if model.labels:
+            score = float((logits.argmax(axis=1) == dev.targets).mean())
+        else:
+            score = float(rank_correlation(logits.T, dev.targets[None, :].astype(float))[0])
+        loss = cross_entropy if model.labels else squared_error
+        lost = float(loss(torch.from_numpy(logits), torch.from_numpy(dev.targets), None))
+        return (-1.0 if np.isnan(score) else score), lost
 
     return evaluate
-
-
-def dev_score(logits: Floats, dev: Inputs) -> tuple[float, float]:
-    """Accuracy, and the loss for ties."""
-    accuracy = float((logits.argmax(axis=1) == dev.targets).mean())
-    return accuracy, _loss(cross_entropy, logits, dev)
-
-
-def dev_correlation(numbers: Floats, dev: Inputs) -> tuple[float, float]:
-    """Spearman's correlation (−1 where all predictions are the same), and the loss for ties."""
-    value = float(rank_correlation(numbers.T, dev.targets[None, :].astype(float))[0])
-    return (-1.0 if np.isnan(value) else value), _loss(squared_error, numbers, dev)
-
-
-def _loss(loss: Callable[..., Any], logits: Floats, dev: Inputs) -> float:
-    import torch
-
-    return float(loss(torch.from_numpy(logits), torch.from_numpy(dev.targets), None))
 
 
 def best_constant(phase: Phase) -> float | None:

@@ -22,7 +22,7 @@ from disorder.metrics.answer_match import exact_match, f1
 from disorder.metrics.statistics.intervals import mean
 from disorder.models.question_answering import BestSpans, Window, gathered, windows
 from disorder.randomness import generator
-from disorder.types import Bools, Dataset, Example, Floats, Ints, Score, Texts
+from disorder.types import Bools, Dataset, Example, Floats, Ints, Texts
 from disorder.verbs.train.inputs import Inputs
 from disorder.verbs.train.trainable import SPANS, TrainableModel
 
@@ -56,12 +56,6 @@ def share_batches(batches: Sequence[Ints], rank: int, n_processes: int) -> list[
     padded = [(batch, True) for batch in batches]
     padded += [(batches[i % len(batches)], False) for i in range(-len(batches) % n_processes)]
     return padded[rank::n_processes]
-
-
-def batches_by_length(lengths: Ints, batch_size: int) -> list[Ints]:
-    """Batches for prediction: sorted by length."""
-    order = np.argsort(lengths, kind="stable")
-    return [order[i : i + batch_size] for i in range(0, len(order), batch_size)]
 
 
 def to_tensors(arrays: Mapping[str, Any], device: Any) -> dict[str, Any]:
@@ -100,8 +94,9 @@ def predict_batches(model: TrainableModel, encoded: Sequence[Any]) -> Iterator[t
 
     network = model.network.eval()
     device = next(network.parameters()).device
+    order = np.argsort(_lengths(model, encoded), kind="stable")
     with torch.inference_mode():
-        for batch in batches_by_length(_lengths(model, encoded), BATCH_SIZE):
+        for batch in (order[i : i + BATCH_SIZE] for i in range(0, len(order), BATCH_SIZE)):
             arrays = model.collate([encoded[i] for i in batch.tolist()])
             yield batch, model.logits(network, to_tensors(arrays, device)).float()
 
@@ -315,12 +310,9 @@ def _scores_by_kind(scores: SpanScores, dev: Inputs) -> dict[str, dict[str, Any]
     }
     fair = scores.cross_fitted()
     return {
-        f"{metric}, {name}": _numbers(mean(fair[metric][mask]))
+        f"{metric}, {name}": {key: found[key] for key in ("value", "low", "high", "n")}
         for metric in METRICS
         for name, mask in kinds.items()
         if mask.any()
+        for found in [vars(mean(fair[metric][mask]))]
     }
-
-
-def _numbers(score: Score) -> dict[str, Any]:
-    return {name: getattr(score, name) for name in ("value", "low", "high", "n")}

@@ -94,7 +94,8 @@ def check_request(request: TrainingRequest) -> CheckedRequest:
     recipe = part(RecipePart, request.recipe)
     start = starting_model(request.model)
     settings = sort_settings(request.settings, recipe, None if start.address else start.network)
-    on = [_canonical(spec) for spec in request.on or (ORIGINAL,)]
+    named = request.on or (ORIGINAL,)
+    on = [spec if spec == ORIGINAL else parse(spec).tried().spec for spec in named]
     checked = CheckedRequest(request, recipe, start, settings, on)
     if settings.loop.head == "spans" and not checked.can_find_spans:
         need = f"{option('model', 'hf:ENCODER')} and a recipe for the task itself, as plain is"
@@ -108,10 +109,6 @@ def check_request(request: TrainingRequest) -> CheckedRequest:
 def spelled(given: Any) -> Any:
     """A path as its text; anything else as it is."""
     return str(given) if isinstance(given, Path) else given
-
-
-def _canonical(spec: str) -> str:
-    return spec if spec == ORIGINAL else parse(spec).tried().spec
 
 
 def _recorded_data(given: Any) -> str | None:

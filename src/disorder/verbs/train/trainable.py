@@ -117,7 +117,11 @@ def sort_settings(
             known = [key for part in owners.values() for key in part.settings]
             raise UnknownName(f"setting of {recipe.name}", name, known)
         by_owner[owner] |= owners[owner].bind({name: value})
-    _check_ranges(recipe, by_owner["recipe"])
+    for name, value in by_owner["recipe"].items():
+        if name in recipe.positive and not 0 < value < inf:
+            raise BadSetting(recipe.name, need="a number above 0", **{name: value})
+        if name in recipe.shares and not 0 <= value < 1:
+            raise BadSetting(recipe.name, need="a share from 0 to below 1", **{name: value})
     return TrainingSettings(
         LoopSettings(**by_owner["loop"]),
         WordSettings(**by_owner["words"]),
@@ -129,15 +133,6 @@ def sort_settings(
 def loop_setting_names() -> tuple[str, ...]:
     """The settings that every model understands."""
     return tuple(field.name for field in fields(LoopSettings))
-
-
-def _check_ranges(recipe: RecipePart, settings: Mapping[str, Any]) -> None:
-    """Raise on a recipe's setting that is out of range, before any data is read."""
-    for name, value in settings.items():
-        if name in recipe.positive and not 0 < value < inf:
-            raise BadSetting(recipe.name, need="a number above 0", **{name: value})
-        if name in recipe.shares and not 0 <= value < 1:
-            raise BadSetting(recipe.name, need="a share from 0 to below 1", **{name: value})
 
 
 def _need(settings: Any, name: str, holds: Callable[[Any], bool], need: str) -> None:

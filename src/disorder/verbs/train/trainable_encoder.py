@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadModel
+from disorder.models.inputs.batches import max_input_length
 from disorder.models.question_answering import is_question_answering
 from disorder.store.hub import hub_access, why_not_loaded
 from disorder.types import Bools, Texts
@@ -39,8 +40,14 @@ class TrainableEncoder:
         own = [str(config.id2label[i]) for i in sorted(config.id2label)]
         self.labels = labels
         self.columns = label_columns(own, labels)
-        _ensure_padding(self.tokenizer, config)
-        self.max_length = min(max_length, self.tokenizer.model_max_length, _longest_input(config))
+        # any padding token will do for models that were pre-trained without one: it is masked
+        if self.tokenizer.pad_token_id is None:
+            self.tokenizer.pad_token = self.tokenizer.eos_token or self.tokenizer.unk_token
+        if getattr(config, "pad_token_id", None) is None:
+            config.pad_token_id = self.tokenizer.pad_token_id
+        facts = {n: getattr(config, n, None) for n in ("max_position_embeddings", "model_type")}
+        longest = max_input_length(facts)
+        self.max_length = min(max_length, self.tokenizer.model_max_length, longest)
         has_head = finds_spans if labels == SPANS else bool(self.columns)
         if not has_head:
             self.new_head(labels, is_pair=False, seed=seed)
@@ -120,16 +127,6 @@ def _config_for(config: Any, labels: tuple[str, ...]) -> Any:
     return copy
 
 
-def _ensure_padding(tokenizer: Any, config: Any) -> None:
-    """A padding token for models that were pre-trained without one (GPT-2 and its family): any will
-    do, it is masked.
-    """
-    if tokenizer.pad_token_id is None:
-        tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
-    if getattr(config, "pad_token_id", None) is None:
-        config.pad_token_id = tokenizer.pad_token_id
-
-
 def _span_logits(network: Any, inputs: dict[str, Any]) -> Any:
     import torch
 
@@ -176,10 +173,3 @@ def _load(address: str, labels: tuple[str, ...]) -> tuple[Any, Any, bool]:
     except (OSError, ValueError, KeyError) as error:
         raise BadModel(why_not_loaded(address, error)) from None
     return network, tokenizer, finds_spans
-
-
-def _longest_input(config: Any) -> int:
-    from disorder.models.inputs.batches import max_input_length
-
-    names = ("max_position_embeddings", "model_type")
-    return max_input_length({name: getattr(config, name, None) for name in names})

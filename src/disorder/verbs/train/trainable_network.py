@@ -185,7 +185,10 @@ class TrainableNetwork:
     ) -> TrainableNetwork:
         """A network with random weights that knows the words of these texts."""
         own = settings.words
-        splitter = own.words or _usual_splitter(texts)
+        # `simple`, which cuts Chinese by character; `icu` for other scripts without spaces
+        sample = " ".join(text for pair in sampled(texts) for text in pair if text is not None)
+        is_unspaced = main_script(sample) in UNSPACED_SCRIPTS - {"Han"}
+        splitter = own.words or ("icu" if is_unspaced else "simple")
         max_length = settings.loop.max_length
         known = _frequent_words(texts, splitter, own.min_count)
         vectors = None
@@ -276,13 +279,6 @@ class TrainableNetwork:
         (folder / "vocabulary.json").write_text(words, encoding="utf-8")
         config = json.dumps(self.config, indent=2, ensure_ascii=False)
         (folder / "config.json").write_text(config + "\n", encoding="utf-8")
-
-
-def _usual_splitter(texts: Sequence[Texts]) -> str:
-    """`simple`, which cuts Chinese by character; `icu` for other scripts without spaces."""
-    sample = " ".join(text for pair in sampled(texts) for text in pair if text is not None)
-    is_unspaced = main_script(sample) in UNSPACED_SCRIPTS - {"Han"}
-    return "icu" if is_unspaced else "simple"
 
 
 def _frequent_words(texts: Sequence[Texts], splitter: str, min_count: int) -> list[str]:

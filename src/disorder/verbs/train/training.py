@@ -146,8 +146,12 @@ def run_training(
     read already.
     """
     began = time.perf_counter()
-    if not is_resumed:
-        _check_no_checkpoints(folder)
+    if not is_resumed and is_first_process() and Store(folder).checkpoint().folder.exists():
+        # a later --resume would take them for its own
+        raise DisorderError(
+            f"{folder} holds checkpoints of a training that has no training.json; choose another "
+            f"{option('out')}"
+        )
     job = build_job(checked, data)
     devices = choose_devices(checked.request.device, checked.settings.loop.precision)
     record = new_record(checked, job)
@@ -177,15 +181,6 @@ def run_training(
         loop.checkpoints.clear()
     devices.wait()
     return TrainedModel(folder, spec, metric, score, record)
-
-
-def _check_no_checkpoints(folder: Path) -> None:
-    """Raise where a later --resume would take the checkpoints of another training for its own."""
-    if is_first_process() and Store(folder).checkpoint().folder.exists():
-        raise DisorderError(
-            f"{folder} holds checkpoints of a training that has no training.json; choose another "
-            f"{option('out')}"
-        )
 
 
 def _training_loop(
@@ -261,10 +256,7 @@ def _results(
         "skips": job.skips,
         "score": {
             "metric": metric,
-            "value": score.value,
-            "low": score.low,
-            "high": score.high,
-            "n": score.n,
+            **{name: getattr(score, name) for name in ("value", "low", "high", "n")},
         },
         "seconds": round(seconds, 3),
         "examples_per_second": round(state.n_learned / max(state.seconds, 1e-9), 1),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -18,11 +18,11 @@ from numpy.random import Generator
 from disorder.errors import BadModel, BadSetting, NothingToMeasure, UnknownName
 from disorder.metrics import dev_r, share
 from disorder.models import Head, n_heads, predict_without
-from disorder.randomness import digest, generator
+from disorder.randomness import generator
 from disorder.registry import explanation
 from disorder.results.result import Figure, Row
 from disorder.transformations.rendering import variant_texts
-from disorder.types import Bools, Example, Floats, Ints, Pair, Score
+from disorder.types import Bools, Example, Floats, Ints, Score
 from disorder.types.predictions import predicted_label
 from disorder.verbs.explain.chart_style import colours, domain, intervals, name, number, offset
 from disorder.verbs.explain.head_matching import (
@@ -33,6 +33,7 @@ from disorder.verbs.explain.head_matching import (
     by_head,
     by_layer,
     found_heads,
+    has_pairs,
     histogram,
     tied_example,
 )
@@ -129,7 +130,7 @@ def _check(subject: Subject, q: int, label: str, draws: int) -> None:
 
 def _matched(subject: Subject, perturbed: PerturbedExamples, places: Ints) -> list[MatchedExample]:
     """The four steps: shuffle, attend, choose the head, look at the original text."""
-    kept = [i for i in places.tolist() if _n_ties(cut(perturbed.examples[i].texts)) >= N_PAIRS]
+    kept = [i for i in places.tolist() if has_pairs(cut(perturbed.examples[i].texts))]
     if not kept:
         few = f" and has {N_PAIRS} pairs of words" if len(places) else ""
         raise NothingToMeasure(
@@ -152,10 +153,6 @@ def _matched(subject: Subject, perturbed: PerturbedExamples, places: Ints) -> li
     ]
 
 
-def _n_ties(pair: Pair) -> int:
-    return int(np.prod([len(side.movable) for side in pair.sides]))
-
-
 def _ablated(
     subject: Subject,
     perturbed: PerturbedExamples,
@@ -172,8 +169,10 @@ def _ablated(
     right = np.flatnonzero(perturbed.outcomes.is_right)
     rank = {int(place): i for i, place in enumerate(right)}
     sets = {"positives": np.array([rank[each.place] for each in matched if each.is_match])}
+    seed = subject.settings.seed
     groups = [
-        _by_seed(subject, perturbed, right[is_positive[right] == claim]) for claim in (True, False)
+        perturbed.by_seed("heads", right[is_positive[right] == claim], seed)
+        for claim in (True, False)
     ]
     size = min(map(len, groups))
     if size:
@@ -196,21 +195,15 @@ def _paper_samples(
     right, balanced), as places among what was predicted right.
     """
     survives = perturbed.survivors(q)
-    drawn = {
-        claim: _by_seed(subject, perturbed, np.flatnonzero(survives & (is_positive == claim)))[:n]
-        for claim in (True, False)
-    }
+    drawn = {}
+    for claim in (True, False):
+        places = np.flatnonzero(survives & (is_positive == claim))
+        drawn[claim] = perturbed.by_seed("heads", places, subject.settings.seed)[:n]
     found = {"random": drawn[True], "both": [*drawn[True], *drawn[False]]}
     if not drawn[False]:
         del found["both"]
     found["dev-r"] = np.flatnonzero(dev_r(perturbed.outcomes)[-1][1]).tolist()
     return {name: np.array([rank[i] for i in places]) for name, places in found.items() if places}
-
-
-def _by_seed(subject: Subject, perturbed: PerturbedExamples, places: Ints) -> list[int]:
-    """The places in an order drawn by seed."""
-    seed = subject.settings.seed
-    return sorted(places.tolist(), key=lambda i: digest(seed, "heads", perturbed.examples[i].id))
 
 
 def _said_ablation(figure: Figure, scores: dict[str, Score]) -> str:
@@ -234,7 +227,12 @@ def ablation(
     """Accuracy on each set of examples (all predicted right by the model as it is), without these
     heads and without random ones.
     """
-    right = np.array(list(_right_without(subject, examples, gold, [heads, *zeroed])))
+    texts = [example.texts for example in examples]
+    kept = []
+    for done, each in enumerate([heads, *zeroed], start=1):
+        kept.append(predicted_label(predict_without(subject.model, texts, each)) == gold)
+        subject.progress("heads zeroed", done, 1 + len(zeroed), "")
+    right = np.array(kept)
     scores: dict[str, Score] = {}
     rows: list[Row] = []
     for title, places in sets.items():
@@ -282,16 +280,6 @@ def spread(accuracies: Floats, n: int) -> Score:
     value = float(accuracies.mean())
     low, high = np.percentile(accuracies, (2.5, 97.5))
     return Score(value, min(float(low), value), max(float(high), value), n)
-
-
-def _right_without(
-    subject: Subject, examples: Sequence[Example], gold: Ints, zeroed: Sequence[Sequence[Head]]
-) -> Iterator[Bools]:
-    """Which predictions are right without each of these sets of heads."""
-    for done, heads in enumerate(zeroed, start=1):
-        predictions = predict_without(subject.model, [e.texts for e in examples], heads)
-        subject.progress("heads zeroed", done, len(zeroed), "")
-        yield np.asarray(predicted_label(predictions) == gold)
 
 
 def _figure(rows: list[Row], sets: list[str], n: int, draws: int) -> Figure:

@@ -231,12 +231,11 @@ def _bag(texts: tuple[str, str]) -> tuple[tuple[str, ...], ...]:
 
 def _normalised(example: Example) -> tuple[str, str]:
     """The words alone, in lower case; the text itself where it has none."""
-    first, second = (_only_words(text or "") for text in example.texts)
+    first, second = (
+        " ".join(word for word in words_of(text.casefold()) if word[0].isalnum()) or text
+        for text in (each or "" for each in example.texts)
+    )
     return first, second
-
-
-def _only_words(text: str) -> str:
-    return " ".join(word for word in words_of(text.casefold()) if word[0].isalnum()) or text
 
 
 def _count_rows(what: str, repeats: Repeats) -> list[Row]:

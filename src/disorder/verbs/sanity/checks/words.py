@@ -142,7 +142,7 @@ def _giveaways(
         n = int(counts[word])
         share = float(shares[word, column])
         prior = float(side.priors[column])
-        low, high = joint_interval(share, n, n_tests)
+        low, high = wilson(share, n, joint_z(n_tests))  # so wide that all hold together at 95 %
         if low > prior + margin:
             yield {
                 "word": side.words[word],
@@ -162,11 +162,6 @@ def _giveaways(
 def _smoothed_pmi(share: float, n: int, prior: float) -> float:
     smoothed = (share * n + SMOOTHING * prior) / (n + SMOOTHING)
     return rounded(log2(smoothed / prior))
-
-
-def joint_interval(share: float, n: int, n_tests: int) -> tuple[float, float]:
-    """Wilson's interval for a share of n, so wide that this many hold together at 95 %."""
-    return wilson(share, n, joint_z(n_tests))
 
 
 def _share_with_giveaway(rows: Sequence[Row], sides: Sequence[SideWords], n_rows: int) -> float:
