@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 
 from disorder.registry import transformation
-from disorder.transformations.positions.word_swaps import n_later_equal
+from disorder.transformations.positions.orders import n_later_equal
 from disorder.types import Bools, Ints, PositionRows, Sentence
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from disorder.errors import BadSetting, DisorderError, DoesNotApply
 from disorder.languages import language_name
 from disorder.transformations.applying.chain import enough, then, where_one_can_move
-from disorder.transformations.positions.prompt_examples import items_sentence, shots_sentence
+from disorder.transformations.positions.orders_within_groups import items_sentence, shots_sentence
 from disorder.transformations.rendering import NO_TEXT
 from disorder.transformations.surface_control import control_of
 from disorder.transformations.tags import named_or_usual, tagged_units

@@ -1,4 +1,5 @@
-"""Random orders that keep every word within its group: a window, a clause or a word class.
+"""Random orders of some things among their own places: words within a group (a window, a clause or
+a word class), and the examples of a prompt or the items of a list, whose orders these are too.
 
 Orders that read the same (equal words that trade places) count once. Their number is a product of
 multinomials, so it is known exactly. Few: they are listed, and rows are picked from the list. Many:
@@ -7,15 +8,19 @@ they are drawn in bulk, each reading equally likely.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 from math import factorial, prod
+from typing import TypeVar
 
 import numpy as np
 from numpy.random import Generator
 
+from disorder.errors import DoesNotApply
 from disorder.transformations.positions.orders import BULK, LISTED, read_once
-from disorder.types import Ints, PositionRows, Sentence
+from disorder.types import Ints, PositionRows, Sentence, Shots
 
 
 def shuffled_within(sentence: Sentence, groups: Ints, count: int, rng: Generator) -> PositionRows:
@@ -114,3 +119,54 @@ def _drawn(groups: Ints, kinds: Ints, count: int, rng: Generator) -> Ints:
         fresh = fresh[(kinds[fresh] != kinds).any(axis=1)]
         rows = read_once(np.concatenate([rows, fresh]), kinds)
     return rows[:count]
+
+
+T = TypeVar("T", int, str)
+
+
+def shots_sentence(shots: Shots) -> Sentence:
+    """The examples of a prompt as a sentence whose units are each example and its answer in turn.
+
+    >>> shots_sentence((("A dog.", "yes"), ("A cat.", "no"))).words
+    ['A dog.', 'yes', 'A cat.', 'no']
+    """
+    found = items_sentence([unit for shot in shots for unit in shot])
+    return replace(found, text="\n".join(" ".join(shot) for shot in shots), is_shots=True)
+
+
+def items_sentence(items: Sequence[str]) -> Sentence:
+    """The items of a list as a sentence whose units they are.
+
+    >>> items_sentence(("a cat", "a dog")).words
+    ['a cat', 'a dog']
+    """
+    lengths = np.array([len(item) for item in items], dtype=np.int64)
+    ends = np.cumsum(lengths + 1) - 1  # a space, or the end of a line, stands between two
+    n = len(items)
+    return Sentence(
+        text="\n".join(items),
+        starts=ends - lengths,
+        ends=ends,
+        is_punctuation=np.zeros(n, dtype=bool),
+        is_spaced=np.ones(n, dtype=bool),
+        joint="\n",
+    )
+
+
+def check_shots(sentence: Sentence) -> None:
+    """Raise where a sentence is not the examples of a prompt."""
+    if not sentence.is_shots:
+        raise DoesNotApply("it has no examples of a prompt")
+
+
+def reordered(things: Sequence[T], count: int, rng: Generator) -> tuple[list[list[T]], int]:
+    """Up to `count` different orders of things, none their own, and how many there are."""
+    repeats = Counter(things).values()
+    available = factorial(len(things)) // prod(map(factorial, repeats)) - 1
+    found: dict[tuple[T, ...], None] = {}
+    own = tuple(things)
+    while len(found) < min(count, available):
+        order = tuple(things[i] for i in rng.permutation(len(things)).tolist())
+        if order != own:
+            found.setdefault(order)
+    return [list(order) for order in found], available
