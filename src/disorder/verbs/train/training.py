@@ -5,7 +5,6 @@ the loop runs, then the model card is written.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -24,7 +23,7 @@ from disorder.store.storage import sync_tree
 from disorder.store.store import Store
 from disorder.types import Dataset, Progress, Score
 from disorder.verbs.model_loading import named_again
-from disorder.verbs.train.devices import OneDevice, choose_devices, is_first_process
+from disorder.verbs.train.devices import choose_devices, is_first_process
 from disorder.verbs.train.evaluation import best_constant, final_score, write_calibration
 from disorder.verbs.train.folder import (
     Record,
@@ -35,7 +34,7 @@ from disorder.verbs.train.folder import (
     write_record,
 )
 from disorder.verbs.train.loop import TrainingLoop, forked_torch_rng
-from disorder.verbs.train.recipe_plan import Job, Phase
+from disorder.verbs.train.recipe_plan import Job
 from disorder.verbs.train.request import (
     FROM_PYTHON,
     CheckedRequest,
@@ -164,7 +163,20 @@ def run_training(
     phases = checked.recipe.function(job, **checked.settings.recipe)
     if devices.rank == 0:
         write_record(folder, record)
-    loop = _training_loop(checked, phases, folder, devices, shown_progress(progress))
+    first, last = phases[0], phases[-1]
+    seed = checked.request.seed
+    with loading(checked.request.model), forked_torch_rng():
+        model = load_trainable(
+            checked.start,
+            checked.settings,
+            last.train.vocabulary_texts,
+            first.labels,
+            is_pair=first.train.is_pair,
+            seed=seed,
+        )
+    checkpoints = Store(folder).checkpoint()
+    told = shown_progress(progress)
+    loop = TrainingLoop(model, checked.settings.loop, devices, seed, checkpoints, told)
     loop.run(phases, is_resumed=is_resumed)
     metric, score = final_score(loop.model, phases[-1], job.task, loop.state.after)
     spec = f"{loop.model.form}:{folder}"
@@ -181,28 +193,6 @@ def run_training(
         loop.checkpoints.clear()
     devices.wait()
     return TrainedModel(folder, spec, metric, score, record)
-
-
-def _training_loop(
-    checked: CheckedRequest,
-    phases: Sequence[Phase],
-    folder: Path,
-    devices: OneDevice,
-    progress: Progress,
-) -> TrainingLoop:
-    first, last = phases[0], phases[-1]
-    seed = checked.request.seed
-    with loading(checked.request.model), forked_torch_rng():
-        model = load_trainable(
-            checked.start,
-            checked.settings,
-            last.train.vocabulary_texts,
-            first.labels,
-            is_pair=first.train.is_pair,
-            seed=seed,
-        )
-    checkpoints = Store(folder).checkpoint()
-    return TrainingLoop(model, checked.settings.loop, devices, seed, checkpoints, progress)
 
 
 def new_record(checked: CheckedRequest, job: Job) -> Record:

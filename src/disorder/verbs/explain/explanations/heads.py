@@ -22,7 +22,7 @@ from disorder.randomness import generator
 from disorder.registry import explanation
 from disorder.results.result import Figure, Row
 from disorder.transformations.rendering import variant_texts
-from disorder.types import Bools, Example, Floats, Ints, Score
+from disorder.types import Bools, Floats, Ints, Score
 from disorder.types.predictions import predicted_label
 from disorder.verbs.explain.chart_style import colours, domain, intervals, name, number, offset
 from disorder.verbs.explain.head_matching import (
@@ -100,21 +100,15 @@ def heads(
     if winners:
         try:
             zeroed = random_heads(subject, sorted(winners), draws, of=random)
-            figure, more = _ablated(
-                subject, perturbed, examples, sorted(winners), is_positive, q, zeroed
-            )
+            sets = _samples(perturbed, examples, is_positive, q, subject.settings.seed)
+            figure, more = ablation(subject, perturbed, sorted(winners), sets, zeroed)
             figures.append(figure)
             scores |= more
             finding += "; " + _said_ablation(figure, scores)
         except BadModel as error:
             notes.append(str(error))
-    tables = [
-        by_distance(examples),
-        by_layer(winners, layers),
-        by_head(winners),
-        all_ties(examples),
-    ]
-    return Explained(finding, figures, tables, scores, notes, skips)
+    tables = [by_distance(examples), by_layer(winners, layers), by_head(winners)]
+    return Explained(finding, figures, [*tables, all_ties(examples)], scores, notes, skips)
 
 
 def _check(subject: Subject, q: int, label: str, draws: int) -> None:
@@ -153,57 +147,37 @@ def _matched(subject: Subject, perturbed: PerturbedExamples, places: Ints) -> li
     ]
 
 
-def _ablated(
-    subject: Subject,
+def _samples(
     perturbed: PerturbedExamples,
     matched: Sequence[MatchedExample],
-    winners: list[Head],
     is_positive: Bools,
     q: int,
-    zeroed: list[list[Head]],
-) -> tuple[Figure, dict[str, Score]]:
-    """Accuracy without the winners: on the examples that showed them, on a balanced sample, on all
-    predicted right, and on the samples of Table 3, drawn from what survives all shuffles and from
-    dev-r.
+    seed: int,
+) -> dict[str, Ints]:
+    """The examples to predict without heads, as places among those predicted right: those that
+    showed the heads, a balanced sample, all; and those of Table 3, random positives that survive
+    all shuffles, as many negatives with them, and dev-r (simple, right, balanced).
     """
     right = np.flatnonzero(perturbed.outcomes.is_right)
-    rank = {int(place): i for i, place in enumerate(right)}
-    sets = {"positives": np.array([rank[each.place] for each in matched if each.is_match])}
-    seed = subject.settings.seed
-    groups = [
-        perturbed.by_seed("heads", right[is_positive[right] == claim], seed)
-        for claim in (True, False)
-    ]
-    size = min(map(len, groups))
-    if size:
-        sets["balanced"] = np.array([rank[i] for group in groups for i in group[:size]])
-    sets["all"] = np.arange(len(right))
-    sets |= _paper_samples(subject, perturbed, rank, is_positive, q, len(sets["positives"]))
-    examples = [perturbed.examples[i] for i in right.tolist()]
-    return ablation(subject, examples, perturbed.outcomes.gold[right], winners, sets, zeroed)
-
-
-def _paper_samples(
-    subject: Subject,
-    perturbed: PerturbedExamples,
-    rank: Mapping[int, int],
-    is_positive: Bools,
-    q: int,
-    n: int,
-) -> dict[str, Ints]:
-    """Random positives that survive all shuffles, as many negatives with them, and dev-r (simple,
-    right, balanced), as places among what was predicted right.
-    """
     survives = perturbed.survivors(q)
-    drawn = {}
-    for claim in (True, False):
-        places = np.flatnonzero(survives & (is_positive == claim))
-        drawn[claim] = perturbed.by_seed("heads", places, subject.settings.seed)[:n]
-    found = {"random": drawn[True], "both": [*drawn[True], *drawn[False]]}
-    if not drawn[False]:
-        del found["both"]
-    found["dev-r"] = np.flatnonzero(dev_r(perturbed.outcomes)[-1][1]).tolist()
-    return {name: np.array([rank[i] for i in places]) for name, places in found.items() if places}
+    positives = [each.place for each in matched if each.is_match]
+
+    def drawn(wanted: Bools) -> list[list[int]]:
+        both = (wanted & is_positive, wanted & ~is_positive)
+        return [perturbed.by_seed("heads", np.flatnonzero(each), seed) for each in both]
+
+    alike = drawn(perturbed.outcomes.is_right)
+    size = min(map(len, alike))
+    random, others = (each[: len(positives)] for each in drawn(survives))
+    found = {
+        "positives": positives,
+        "balanced": [i for group in alike for i in group[:size]],
+        "all": right.tolist(),
+        "random": random,
+        "both": [*random, *others] if others else [],
+        "dev-r": np.flatnonzero(dev_r(perturbed.outcomes)[-1][1]).tolist(),
+    }
+    return {name: np.searchsorted(right, places) for name, places in found.items() if places}
 
 
 def _said_ablation(figure: Figure, scores: dict[str, Score]) -> str:
@@ -218,8 +192,7 @@ def _said_ablation(figure: Figure, scores: dict[str, Score]) -> str:
 
 def ablation(
     subject: Subject,
-    examples: Sequence[Example],
-    gold: Ints,
+    perturbed: PerturbedExamples,
     heads: Sequence[Head],
     sets: Mapping[str, Ints],
     zeroed: Sequence[Sequence[Head]],
@@ -227,7 +200,9 @@ def ablation(
     """Accuracy on each set of examples (all predicted right by the model as it is), without these
     heads and without random ones.
     """
-    texts = [example.texts for example in examples]
+    places = np.flatnonzero(perturbed.outcomes.is_right)
+    texts = [perturbed.examples[i].texts for i in places.tolist()]
+    gold = perturbed.outcomes.gold[places]
     kept = []
     for done, each in enumerate([heads, *zeroed], start=1):
         kept.append(predicted_label(predict_without(subject.model, texts, each)) == gold)
