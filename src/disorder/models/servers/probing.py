@@ -97,7 +97,9 @@ async def _best_fit(endpoint: Endpoint, prompt: Prompt, answers: str, known: str
                 raise Unfit(f"not possible with {option('chat', prompt.chat)}")
             await way.probe(endpoint, questions)
             right.append(way)
-        except (Unfit, ServerError) as reason:
+        except Rejected as refusal:
+            refused[way.name] = f"HTTP {refusal.status}: {refusal}"
+        except (Unfit, Unusable, ServerError) as reason:
             refused[way.name] = str(reason)
         if right and (right[-1].reads_once or right[-1].name == known):
             break

@@ -114,7 +114,9 @@ class Way(Protocol):
     chats: tuple[str, ...]  # values of --chat that it can be used with
 
     async def probe(self, endpoint: Endpoint, questions: Sequence[Question]) -> None:
-        """Raise `Unfit` where the server does not do this, or does it wrong."""
+        """Raise `Unfit`, `Unusable` or `Rejected` where the server does not do this, or does it
+        wrong.
+        """
 
     async def ask(self, endpoint: Endpoint, question: Question) -> Answer:
         """The answer to a question."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from math import ceil
@@ -36,6 +36,7 @@ from disorder.verbs.sanity.result import Sanity, write_folder
 from disorder.verbs.sanity.rows import LIMIT, DatasetRows, RowLimits, read_rows
 from disorder.verbs.sanity.trials import CheckInput, Trials
 from disorder.verbs.sanity.verdicts import (
+    NOT_NEEDED,
     TOO_LITTLE,
     CheckResult,
     Reading,
@@ -301,7 +302,7 @@ def _result(
             *data.notes,
             *reading.notes,
             *rows.notes,
-            *_skill_notes(sections, trials),
+            *_skill_notes(sections, trials, reading),
             *_skip_notes(rows),
         ],
         seconds=round(seconds, 1),
@@ -318,18 +319,25 @@ def _original_score(sections: Sequence[Section[CheckResult]], trials: Trials | s
     return trials.score(trials.original, trials.rows.tested)
 
 
-def _skill_notes(sections: Sequence[Section[CheckResult]], trials: Trials | str) -> list[str]:
-    """What a "not needed" would have taken, where the model fell short of it."""
+def _skill_notes(
+    sections: Sequence[Section[CheckResult]], trials: Trials | str, reading: Reading
+) -> Iterator[str]:
+    """What every "not needed" rests on, and what one would have taken where the model fell short
+    of it.
+    """
     verdicts = [verdict for each in sections if each.found for verdict in each.found.verdicts]
-    is_weak = any(TOO_LITTLE in verdict.because for verdict in verdicts)
-    if isinstance(trials, str) or not is_weak:
-        return []
-    enough = trials.rule.enough(trials.chance(trials.rows.tested))
-    return [
-        f"for a 'not needed' the lower bound of the model's score must reach {enough:.3f} "
-        f"({trials.rule.skill:g} of the way from chance to perfect); train on more rows "
-        "(--train-limit) or try a stronger --model"
-    ]
+    if isinstance(trials, str):
+        return
+    rows = trials.rows.tested
+    if any(verdict.answer.startswith(NOT_NEEDED) for verdict in verdicts):
+        yield reading.how_far(trials.score(trials.original, rows))
+    if any(TOO_LITTLE in verdict.because for verdict in verdicts):
+        enough = trials.rule.enough(trials.chance(rows))
+        yield (
+            f"for a 'not needed' the lower bound of the model's score must reach {enough:.3f} "
+            f"({trials.rule.skill:g} of the way from chance to perfect); train on more rows "
+            "(--train-limit) or try a stronger --model"
+        )
 
 
 def _skip_notes(rows: DatasetRows) -> list[str]:

@@ -76,7 +76,7 @@ class VerdictRule:
             return UNDECIDED, f"The interval{which} contains the margin of {self.in_points}"
         if original.low < self.enough(chance):
             return UNDECIDED, TOO_LITTLE
-        return NOT_NEEDED, f"That is as far as this model gets: {with_interval(original)}"
+        return NOT_NEEDED, ""
 
     @property
     def in_points(self) -> str:
@@ -218,7 +218,7 @@ TEMPLATED = 0.1  # share of rows with a word of their own below which rows look 
 FEWEST = 50  # families from which that can be told
 NEEDS_MORE = "A model trained elsewhere may need it"
 KNOWS_LESS = "A model trained elsewhere does not know that"
-SAME_TEMPLATES = "The model was trained on rows of the same templates"
+SAME_TEMPLATES = ", and it was trained on rows of the same templates"
 
 
 @dataclass(frozen=True)
@@ -249,6 +249,12 @@ class Reading:
             "--role challenge"
         ]
 
+    def how_far(self, original: Score) -> str:
+        """What every "not needed" rests on: how far the model gets, and on which rows."""
+        knows = self.is_trained_on_it and self.looks_templated and self.role != CHALLENGE
+        reached = f"'not needed' is as far as this model gets: {with_interval(original)}"
+        return reached + (SAME_TEMPLATES if knows else "")
+
     def read(self, found: CheckResult) -> CheckResult:
         """The result of a check, its verdicts as they are read in this role."""
         return replace(found, verdicts=[self._read(verdict) for verdict in found.verdicts])
@@ -256,14 +262,11 @@ class Reading:
     def _read(self, verdict: Verdict) -> Verdict:
         if not (self.is_trained_on_it and verdict.holds_if_trained):
             return verdict
-        is_not_needed = verdict.answer == NOT_NEEDED
-        if self.role == CHALLENGE:
-            caveat = NEEDS_MORE if is_not_needed else KNOWS_LESS
-            answer = f"{verdict.answer} {TRAINED_ON_IT}"
-            return replace(verdict, answer=answer, because=f"{verdict.because}. {caveat}")
-        if self.looks_templated and is_not_needed:
-            return replace(verdict, because=f"{verdict.because}. {SAME_TEMPLATES}")
-        return verdict
+        if self.role != CHALLENGE:
+            return verdict
+        caveat = NEEDS_MORE if verdict.answer == NOT_NEEDED else KNOWS_LESS
+        answer = f"{verdict.answer} {TRAINED_ON_IT}"
+        return replace(verdict, answer=answer, because=f"{verdict.because}. {caveat}")
 
 
 def share_with_own_word(examples: Sequence[Example], families: Families) -> float | None:

@@ -37,12 +37,7 @@ class FirstToken:
     async def probe(self, endpoint: Endpoint, questions: Sequence[Question]) -> None:
         """Whether likeliest tokens are listed, and the options are told apart by them."""
         await _check_first_tokens(endpoint, questions[0].options)
-        try:
-            answers = [await self._read_as_many(endpoint, question) for question in questions]
-        except Rejected as refusal:
-            raise Unfit(f"HTTP {refusal.status}: {refusal}") from None
-        except Unusable as error:
-            raise Unfit(str(error)) from None
+        answers = [await self._read_as_many(endpoint, question) for question in questions]
         mass = max(sum(found) for found in answers)
         if mass < LEAST_MASS:
             raise Unfit(
