@@ -80,7 +80,7 @@ def mean_over_families(values: Floats, family: Ints, *, skipped: int = 0) -> Sco
     """
     place = np.unique(family, return_inverse=True)[1]
     sizes = np.bincount(place).astype(np.float64)
-    found = ratio(np.bincount(place, values), sizes)
+    found = ratio(np.bincount(place, values).astype(np.float64), sizes)
     n_effective = max(2, int(sizes.sum() ** 2 / (sizes**2).sum()))
     wide = widened(found.value, found.low, found.high, n_effective)
     return Score(found.value, max(0.0, wide.low), min(1.0, wide.high), len(values), skipped)
