@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import sqrt
 
 import numpy as np
@@ -20,6 +21,7 @@ from disorder.metrics.statistics.booking import (
     variant_scores,
 )
 from disorder.metrics.statistics.crossed import crossed_mean, variance_ledger
+from disorder.metrics.statistics.decomposition import BinnedGap, Decomposition, Mean, Share
 from disorder.metrics.statistics.family_variance import effective_number, moves_of_families
 from disorder.metrics.statistics.noise_floor import noise_floor, repeated_texts
 from disorder.metrics.statistics.planned_looks import planned_looks
@@ -75,6 +77,41 @@ class TestVariance:
         ratio = SkillRatio.of_labels(gold, np.ones(60), np.full(60, 0.9), family)
         assert len(ratio.deviations) == 30
         assert ratio.freedom <= 29
+
+
+class TestOtherScores:
+    """Shares, means and calibration count families as well."""
+
+    @pytest.mark.parametrize(
+        "made",
+        [
+            lambda x: Share(x > 0.5),
+            lambda x: Mean.over_all(x),
+            lambda x: BinnedGap((x - 0.5)[:, None], np.ones(len(x), dtype=np.int64)),
+        ],
+    )
+    def test_copies_narrow_no_interval(self, made: Callable[[Floats], Decomposition]) -> None:
+        once = np.random.default_rng(0).random(80)
+        copied = np.repeat(once, 10)
+        family = np.repeat(np.arange(80), 10)
+        alone, together = made(once).score(), made(copied).score(family=family)
+        assert together.value == pytest.approx(alone.value)
+        assert together.n == 800
+        widths = [score.high - score.low for score in (alone, together)]
+        assert widths[1] == pytest.approx(widths[0], rel=0.1)
+
+    def test_a_share_covers_the_truth(self) -> None:
+        """40 families × 10 that agree among themselves: as examples they cover about half."""
+        rng = np.random.default_rng(0)
+        family = np.repeat(np.arange(40), 10)
+        hits = np.zeros(2)
+        for _ in range(200):
+            holds = rng.random(400) < rng.beta(0.3, 0.3, 40)[family]
+            for i, own in enumerate((family, None)):
+                found = Share(holds).score(family=own)
+                hits[i] += found.low <= 0.5 <= found.high
+        assert hits[0] / 200 >= 0.93
+        assert hits[1] / 200 < 0.7
 
 
 def cell(

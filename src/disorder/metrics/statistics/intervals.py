@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from math import ceil, log10, pi, sqrt, tan
 from statistics import NormalDist
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +67,23 @@ def ratio(parts: Floats, wholes: Floats, *, skipped: int = 0) -> Score:
     drawn = np.concatenate([(w @ tops) / (w @ bottoms) for w in _shares(n + 2)])
     low, high = np.percentile(drawn, (2.5, 97.5))
     return Score(value, min(float(low), value), max(float(high), value), n, skipped)
+
+
+def has_shared(family: Ints | None) -> TypeGuard[Ints]:
+    """Whether some examples are of one family."""
+    return family is not None and len(np.unique(family)) < len(family)
+
+
+def mean_over_families(values: Floats, family: Ints, *, skipped: int = 0) -> Score:
+    """The mean of one number in [0, 1] per example, with a bootstrap over families: sums of values
+    ÷ sizes, wider by Student's t as there are few of them.
+    """
+    place = np.unique(family, return_inverse=True)[1]
+    sizes = np.bincount(place).astype(np.float64)
+    found = ratio(np.bincount(place, values).astype(np.float64), sizes)
+    n_effective = max(2, int(sizes.sum() ** 2 / (sizes**2).sum()))
+    wide = widened(found.value, found.low, found.high, n_effective)
+    return Score(found.value, max(0.0, wide.low), min(1.0, wide.high), len(values), skipped)
 
 
 def average(values: Floats, *, skipped: int = 0) -> Score:

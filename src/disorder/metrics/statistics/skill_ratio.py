@@ -199,8 +199,10 @@ class SkillRatio:
         """Of the skills after and before."""
         return np.asarray(self.deviations.T @ self.deviations + self.imagined)
 
-    def score(self, *, skipped: int = 0) -> Score:
-        """The ratio with its interval; raises where the skill before may be none."""
+    def score(self, *, skipped: int = 0, family: Ints | None = None) -> Score:
+        """The ratio with its interval, which rests on families already; raises where the skill
+        before may be none.
+        """
         bounds = self.interval()
         if bounds is None:
             raise NothingToMeasure(self._no_skill())
