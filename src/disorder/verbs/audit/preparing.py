@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from disorder.data import declared_language, named_language, rare_labels
-from disorder.data.families import family_numbers
+from disorder.data.families import family_numbers, named_families
 from disorder.engines import Engine, engine
 from disorder.errors import DisorderError, option
 from disorder.languages import UNKNOWN
@@ -70,7 +70,10 @@ def prepared(
     if RANK in requested:
         dataset = replace(dataset, task=likelihood_task(dataset.task, requested, chosen))
     _check_task(dataset, chosen, rule)
-    families = family_numbers(dataset.examples) if chosen.fidelity == NATURAL else None
+    families = None
+    if chosen.fidelity == NATURAL:
+        dataset = named_families(dataset)
+        families = family_numbers(dataset.examples)
     watch = _watchers(plan, dataset, chosen, requested, rule, families)
     decided_at = limits(requested, dataset.task, chosen.fidelity) if chosen.curtail else []
     prompt = bound_prompt(model, dataset, chosen)

@@ -95,7 +95,10 @@ def check_request(request: TrainingRequest) -> CheckedRequest:
     start = starting_model(request.model)
     settings = sort_settings(request.settings, recipe, None if start.address else start.network)
     named = request.on or (ORIGINAL,)
-    on = [spec if spec == ORIGINAL else parse(spec).tried().spec for spec in named]
+    on = [
+        spec if spec == ORIGINAL else parse(spec, fidelity=request.fidelity).tried().spec
+        for spec in named
+    ]
     checked = CheckedRequest(request, recipe, start, settings, on)
     if settings.loop.head == "spans" and not checked.can_find_spans:
         need = f"{option('model', 'hf:ENCODER')} and a recipe for the task itself, as plain is"
@@ -138,6 +141,7 @@ def build_job(checked: CheckedRequest, data: Dataset | None = None) -> Job:
         dev,
         seed=request.seed,
         on=checked.on,
+        fidelity=request.fidelity,
         is_fine_tuned=is_fine_tuned,
         asks=request.asks or (request.model if is_fine_tuned else None),
         data_dir=request.data_dir,
