@@ -13,9 +13,9 @@ import numpy as np
 from disorder.data import read_data
 from disorder.data.families import find_families
 from disorder.errors import NothingToMeasure
-from disorder.metrics.statistics.skill import labels_that_count
 from disorder.metrics.statistics.intervals import mean
 from disorder.metrics.statistics.paired import difference_of
+from disorder.metrics.statistics.skill import labels_that_count
 from disorder.metrics.statistics.skill_ratio import SkillRatio
 from disorder.models import load
 from disorder.models.outputs import Calibration

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -109,7 +109,7 @@ class Explanations:
     def records(self) -> list[dict[str, Any]]:
         """All scores as a flat list of records, ready for `pandas.DataFrame`."""
         return [
-            {"explanation": section.spec, "score": name, **vars(score)}
+            {"explanation": section.spec, "score": name, **asdict(score)}
             for section in self.sections
             if section.found is not None
             for name, score in section.found.scores.items()

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -314,5 +314,5 @@ def _scores_by_kind(scores: SpanScores, dev: Inputs) -> dict[str, dict[str, Any]
         for metric in METRICS
         for name, mask in kinds.items()
         if mask.any()
-        for found in [vars(mean(fair[metric][mask]))]
+        for found in [asdict(mean(fair[metric][mask]))]
     }
