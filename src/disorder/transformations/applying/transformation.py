@@ -165,10 +165,10 @@ class Transformation:
         Without a language (None: it is found out when data is read) no tagger is tried.
         """
         if language is None and "tags" in self.needs:
-            first, second = map(_untagged, PROBE)
-            pair = Pair(first, second)
+            a, b = map(split, PROBE)  # without a tagger every word is a noun
+            a, b = (replace(each, tags=np.full(len(each), "NOUN")) for each in (a, b))
             with suppress(DoesNotApply):
-                self._perturbed("probe", pair, Task("probe"), 1, 0, "use", _Trial())
+                self._perturbed("probe", Pair(a, b), Task("probe"), 1, 0, "use", _Trial())
             return self
         probe = Example("probe", *PROBE, "")
         with suppress(DoesNotApply):
@@ -324,12 +324,6 @@ class Transformation:
                 "given"
             )
         return context
-
-
-def _untagged(text: str) -> Sentence:
-    """A sentence without a tagger: every word is a noun."""
-    sentence = split(text)
-    return replace(sentence, tags=np.full(len(sentence), "NOUN"))
 
 
 def _weighed(pair: Pair, importance: Sequence[Floats]) -> Pair:

@@ -9,7 +9,7 @@ they are drawn in bulk, each reading equally likely.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 from math import factorial, prod
@@ -36,7 +36,11 @@ def orders_within(groups: Ints, kinds: Ints, count: int, rng: Generator) -> tupl
     exist.
     """
     members = _members(groups, np.unique(groups[_is_mixed(groups, kinds)]))
-    n_readings = [_n_readings(kinds[places]) for places in members]
+    n_readings = [
+        factorial(len(places))
+        // prod(factorial(n) for n in np.unique(kinds[places], return_counts=True)[1].tolist())
+        for places in members
+    ]
     available = prod(n_readings) - 1
     if available < max(factorial(LISTED), 4 * count):
         ranks = (
@@ -66,12 +70,6 @@ def _is_mixed(groups: Ints, kinds: Ints) -> Ints:
     return np.asarray(order[1:][is_mixed])
 
 
-def _n_readings(kinds: Ints) -> int:
-    return factorial(len(kinds)) // prod(
-        factorial(n) for n in np.unique(kinds, return_counts=True)[1].tolist()
-    )
-
-
 def _listed(members: list[Ints], n_readings: list[int], kinds: Ints, ranks: Ints) -> Ints:
     """The orders with these numbers; number 0 is the text itself."""
     rows = np.tile(np.arange(len(kinds)), (len(ranks), 1))
@@ -87,15 +85,12 @@ def readings(kinds: Ints) -> Ints:
     for kind in np.unique(kinds).tolist():
         things = np.flatnonzero(kinds == kind)
         rows = [
-            _placed(row, things, places) for row in rows for places in _choices(row, len(things))
+            _placed(row, things, places)
+            for row in rows
+            for places in combinations(np.flatnonzero(row < 0).tolist(), len(things))
         ]
     at_home = next(i for i, row in enumerate(rows) if (kinds[row] == kinds).all())
     return np.array([rows[at_home], *rows[:at_home], *rows[at_home + 1 :]])
-
-
-def _choices(row: Ints, size: int) -> Iterator[tuple[int, ...]]:
-    """Every choice of so many places that are still free."""
-    return combinations(np.flatnonzero(row < 0).tolist(), size)
 
 
 def _placed(row: Ints, things: Ints, places: tuple[int, ...]) -> Ints:
