@@ -33,9 +33,7 @@ def move_word(sentence: Sentence, rng: Generator, count: int) -> PositionRows:
 
 
 def moves(kinds: Ints, count: int, rng: Generator) -> tuple[Ints, int]:
-    """Up to `count` orders in which one thing has moved and that read differently, uniformly; and
-    how many exist.
-    """
+    """Up to `count` orders in which one thing has moved, uniformly; and how many exist."""
     n = len(kinds)
     ladder = _alternating(kinds)
     sizes = _n_targets(kinds, ladder)

@@ -75,9 +75,7 @@ class Price:
 
 
 async def probed(endpoint: Endpoint, prompt: Prompt, answers: str, known: str = "") -> Probed:
-    """The best way that this server does right, or the `known` one of earlier answers where it
-    still is; raises where none is left.
-    """
+    """The best way that this server does right, or the `known` one; raises where none is left."""
     with endpoint.client.retrying_once():
         await _check_model(endpoint)
         found = await _best_fit(endpoint, prompt, answers, known)

@@ -162,9 +162,7 @@ def _cell(finding: Finding | None) -> Cell:
 
 
 def _write(folder: Path, found: list[Finding], grids: list[Grid]) -> None:
-    """Write mitigations.json for machines, mitigations.md for people, and the transfer matrix as a
-    picture.
-    """
+    """Write mitigations.json, mitigations.md, and the transfer matrix as a picture."""
     write("--out", folder / "mitigations.json", json_text(found, indent=1))
     from disorder.papers.training import gain_lines
 

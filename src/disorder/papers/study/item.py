@@ -110,9 +110,7 @@ class StudyItem(Part):
 
     @property
     def published_table(self) -> PublishedTable:
-        """The printed numbers that stand beside ours: those of the item, and of another one where
-        it names one (whose columns come first).
-        """
+        """The printed numbers beside ours: the item's, and before them those of `beside`."""
         own = self.own_table
         if not self.beside:
             return own

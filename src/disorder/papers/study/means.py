@@ -128,9 +128,7 @@ def _groups(cells: Iterable[StudyCell]) -> Iterable[list[StudyCell]]:
 
 
 def best_and_mean(cells: Iterable[StudyCell]) -> list[StudyCell]:
-    """The best of several trainings and their mean, as rows of their own; one training is neither,
-    and stays as it is.
-    """
+    """The best of several trainings and their mean, as rows of their own; one alone is neither."""
     found: list[StudyCell] = []
     for group in _groups(cells):
         if len(group) == 1:
@@ -164,9 +162,7 @@ class Change:
     def cells(
         self, ours: Iterable[StudyCell], baseline: Iterable[StudyCell], *, without: Collection[str]
     ) -> list[StudyCell]:
-        """The change of every cell that has one in the baseline, rows matched `without` some
-        keys.
-        """
+        """The change of every cell that the baseline has too, rows matched `without` some keys."""
         before = {_row_without(cell, without): cell for cell in baseline if cell.column == self.of}
         found = []
         for cell in ours:
@@ -180,9 +176,7 @@ class Change:
         return found
 
     def _cell(self, cell: StudyCell, other: StudyCell) -> StudyCell:
-        """Both intervals are taken to be independent, which makes the change's no narrower than it
-        is.
-        """
+        """Both intervals are taken to be independent: that of the change is never too narrow."""
         if self.kind == "gain":
             value = cell.value - other.value
             half = math.hypot(_half(cell), _half(other))

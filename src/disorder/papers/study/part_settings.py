@@ -43,9 +43,7 @@ def sorted_settings(given: Mapping[str, str]) -> tuple[dict[str, str], dict[str,
 def check_parts(
     given: PartSettings, used: Iterable[str], own: Mapping[str, Collection[str]]
 ) -> None:
-    """Raise on settings that the item does not use: `used` are the specs of its parts, `own` names
-    what else it can be told.
-    """
+    """Raise on settings that neither the parts `used` nor what is the item's `own` have."""
     names = {name for spec in used for name, _ in _steps(spec)}
     for name, settings in given.items():
         if name not in {*names, *own}:
@@ -83,9 +81,7 @@ def canonical(spec: str, fidelity: Fidelity) -> str:
 
 
 def spec_in_run(run: Run, spec: str) -> str | None:
-    """What a run calls a transformation that an item names: the same, or the same with more
-    settings; None where it has none.
-    """
+    """What a run calls a transformation that an item names, perhaps with more settings."""
     if spec == ORIGINAL:
         return spec
     fidelity: Any = run.settings["fidelity"]

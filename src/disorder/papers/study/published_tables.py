@@ -226,9 +226,7 @@ class TableMatcher:
         return reason
 
     def _why_not_judged(self, cell: StudyCell, row: PublishedRow) -> str:
-        """Why the printed number was made by other definitions than ours, or is no number but a
-        bound.
-        """
+        """Why the printed number was made by other definitions, or is a bound."""
         label = row.about.get(LABEL, "") if self.table.texts else ""
         if label and label != cell.row.get(LABEL):
             return f"printed is the confidence in another label, {label}"
@@ -238,9 +236,7 @@ class TableMatcher:
         return next((self.by_code[name] for name in names if name in self.by_code), "")
 
     def other_draws(self, columns: Iterable[str]) -> dict[str, tuple[int, int]]:
-        """The columns that depend on how many permutations are drawn, where we and the paper drew
-        other numbers, with both.
-        """
+        """The columns that depend on the number of permutations, where ours differs, with both."""
         if self.q is None or self.paper_q is None or self.q == self.paper_q:
             return {}
         drawn = (self.q, self.paper_q)

@@ -65,9 +65,7 @@ def split_models_and_data(
 
 
 def as_given_run(given: Any) -> Any:
-    """A folder of a run or of designs as what is in it, a path as the spec it is; anything else
-    stays.
-    """
+    """A folder of a run or of designs as what is in it, a path as its spec; all else stays."""
     if not isinstance(given, str | Path):
         return given
     folder = Path(given)

@@ -218,9 +218,7 @@ class StudyRequest:
 
     @property
     def _q(self) -> tuple[int, int] | None:
-        """How many permutations are drawn here and in the paper; some transformations draw a fixed
-        number.
-        """
+        """How many permutations are drawn, here and in the paper; some parts fix it."""
         pipeline = self.item.pipeline
         if pipeline.q is None:
             return None

@@ -95,9 +95,7 @@ def train_model(
 
 
 def held_out_notes(spec: Any, what: str) -> list[str]:
-    """How many examples a training did not learn from, where its recipe needs some for itself;
-    `what` says which training.
-    """
+    """How many examples a training (`what`) held out, where its recipe needs some for itself."""
     path = Path(split_spec(spec)[1]) / "training.json" if isinstance(spec, str) else Path()
     if not path.is_file():
         return []

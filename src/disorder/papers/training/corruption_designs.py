@@ -240,9 +240,7 @@ def perturbed_test(
     model: LoadedModel | None = None,
     data_dir: str | None = None,
 ) -> tuple[Ints, list[Texts]]:
-    """Which test examples the transformation applies to, and one perturbed copy of each; the model
-    says which words matter.
-    """
+    """Which test examples the transformation applies to, and one perturbed copy of each."""
     context = RunContext(model, vocabulary(test), data_dir) if parse(spec).needs_context else None
     perturbed = perturbed_copies(test.examples, test.task, [spec], seed=seed, context=context)
     if not perturbed.texts:

@@ -138,9 +138,7 @@ class Mitigation:
         return folder / folder_name(self.name, self.on)
 
     def all_settings(self, shared: Mapping[str, Any]) -> dict[str, Any]:
-        """The shared settings that fit, and its own; a model that is trained already keeps its
-        network's.
-        """
+        """The shared settings that fit, and its own; a trained model keeps its network's."""
         fitting = dict(shared)
         if self.recipe.of_trained:
             fitting = {name: shared[name] for name in shared if name in loop_setting_names()}
@@ -254,9 +252,7 @@ class _SeedTrainings:
     steps: Steps
 
     def measure(self, chosen: Sequence[Mitigation], test: Dataset) -> SeedFindings:
-        """All mitigations and their controls, tested on the same texts; the plain model says which
-        words matter.
-        """
+        """All mitigations and their controls, on the same texts; plain says which words matter."""
         plain = self.train(Mitigation.parse("plain"), self.request)
         texts = self.test_texts(test, plain.spec)
         rare = rare_orders(test)

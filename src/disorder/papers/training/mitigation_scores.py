@@ -42,9 +42,7 @@ TextsByKind = Mapping[str, tuple[Ints, Sequence[Texts]]]  # kind → example num
 
 @dataclass(frozen=True)
 class Finding:
-    """One number: a metric of a mitigation on texts of one kind, over examples and seeds, and by
-    seed.
-    """
+    """A metric of a mitigation on texts of one kind, over examples and seeds, and by seed."""
 
     mitigation: str
     trained_on: str
@@ -70,9 +68,7 @@ class SeedFindings:
 
 
 def model_judge(spec: str, task: Task) -> Judge:
-    """What a model predicts, −1 where it abstains by its own label or its threshold; and its
-    entropy as a share of the largest possible.
-    """
+    """What a model predicts (−1: it abstains), and its entropy as a share of the largest."""
     predictor = load(spec, task=task)
     calibration = predictor.calibration or Calibration()
     # entropy is that of the network: an abstention below the threshold has none
@@ -93,9 +89,7 @@ def model_judge(spec: str, task: Task) -> Judge:
 
 
 def measure(judge: Judge, test: Dataset, texts: TextsByKind) -> dict[MeasureKey, Floats]:
-    """Abstentions, correct labels and entropies, by kind of text and group of examples: one number
-    per example, NaN where there is none.
-    """
+    """Abstentions, correct labels and entropies by kind and group, one number per example."""
     gold = np.array([test.task.labels.index(example.label) for example in test.examples])
     found: dict[tuple[str, str], Floats] = {}
     for kind, (places, given) in texts.items():
@@ -165,9 +159,7 @@ def findings(per_seed: Sequence[Mapping[FindingKey, Floats]]) -> list[Finding]:
 
 
 def _finding(key: FindingKey, stacked: Floats) -> Finding:
-    """The mean over seeds and examples; the interval resamples examples, all seeds of an example
-    together.
-    """
+    """The mean over seeds and examples; the interval resamples examples with all their seeds."""
     is_there = ~np.isnan(stacked).all(axis=0)
     values = np.nanmean(stacked[:, is_there], axis=0)
     # `mean` takes numbers in [0, 1]; a difference lies between −1 and 1
@@ -220,9 +212,7 @@ def gains(per_seed: Sequence[SeedFindings], test: Dataset) -> list[Finding]:
 
 @dataclass(frozen=True, eq=False)
 class SeedScores:
-    """How far one model gets each test example right: original texts, and all perturbed ones; for
-    skill an abstention counts as a guess.
-    """
+    """How far one model gets each test example right; for skill an abstention is a guess."""
 
     gold: Ints
     family: Ints

@@ -183,9 +183,7 @@ class Step:
 
     @property
     def splitter(self) -> str:
-        """The splitter the user named, or the one of the unit, or the paper's own; empty for that
-        of the language.
-        """
+        """The splitter that was named, or that of the unit, or the paper's; else empty."""
         if self.unit:
             return self.sentences or UNITS[self.unit]
         fidelity = self.settings.get("fidelity", "paper")

@@ -55,9 +55,7 @@ def n_derangements(n: int) -> int:
 def distinct_orders(
     n: int, count: int, rng: Generator, *, rule: OrderRule, max_rounds: int = MAX_ROUNDS
 ) -> tuple[Ints, int | None]:
-    """Up to `count` distinct orders that keep `rule`, uniformly; and how many exist, if that is
-    known exactly.
-    """
+    """Up to `count` distinct orders that keep `rule`, uniformly; and how many exist, if known."""
     if n <= LISTED:
         kept = all_orders(n)[rule(all_orders(n))]
         picks = rng.permutation(len(kept))[:count]
@@ -72,9 +70,7 @@ def distinct_orders(
 
 
 def some_orders(n: int, count: int, rng: Generator, *, rule: OrderRule) -> Ints:
-    """`count` orders that keep `rule`, drawn independently (repeats allowed); none if none is
-    found.
-    """
+    """`count` orders that keep `rule`, drawn independently; none if none is found."""
     if n <= LISTED:
         kept = all_orders(n)[rule(all_orders(n))]
         return kept[rng.integers(len(kept), size=count)] if len(kept) else kept
@@ -116,9 +112,7 @@ def no_old_bigram(kinds: Ints) -> OrderRule:
 
 
 def without_old_bigrams(kinds: Ints, count: int, rng: Generator) -> tuple[Ints, int | None]:
-    """Distinct orders with no old bigram: uniform where drawing finds them, else random orders
-    repaired by swaps.
-    """
+    """Distinct orders with no old bigram: uniform, or else random ones repaired by swaps."""
     old = Bigrams.of(kinds)
     max_rounds = 0 if old.return_surely(kinds, len(kinds)) else 8
     rows, available = distinct_orders(
@@ -209,9 +203,7 @@ def _holds(places: list[int], place: int) -> bool:
 
 
 def expand(runs: Ints, orders: Ints) -> Ints:
-    """Word positions for orders of runs: word i is in run `runs[i]`, and words in a run keep their
-    order.
-    """
+    """Word positions for orders of runs: word i is in run `runs[i]`, in which words stay."""
     ranks = np.argsort(orders, axis=1)
     return np.argsort(ranks[:, runs], axis=1, kind="stable")
 
@@ -276,9 +268,7 @@ def reorder(
     available: int | None = None,
     is_shared: bool = False,
 ) -> PositionRows:
-    """Rows that put the words before the ending in these orders, written as that fidelity writes
-    them.
-    """
+    """Rows that put the words before the ending in these orders, as that fidelity writes them."""
     kept = np.tile(ending(sentence, fidelity), (len(orders), 1))
     released = fidelity == "released"
     positions = np.concatenate([orders, kept], axis=1).astype(np.int64)

@@ -24,17 +24,13 @@ from disorder.types import Ints, PositionRows, Sentence, Shots
 
 
 def shuffled_within(sentence: Sentence, groups: Ints, count: int, rng: Generator) -> PositionRows:
-    """Rows that shuffle each group of words over its own places, and read differently from the
-    text.
-    """
+    """Rows that shuffle each group of words over its own places, and read differently."""
     orders, available = orders_within(groups, sentence.kinds, count, rng)
     return PositionRows(sentence, orders, available)
 
 
 def orders_within(groups: Ints, kinds: Ints, count: int, rng: Generator) -> tuple[Ints, int]:
-    """Up to `count` orders with different readings, none the old one, uniformly; and how many
-    exist.
-    """
+    """Up to `count` orders that read differently, uniformly; and how many exist."""
     members = _members(groups, np.unique(groups[_is_mixed(groups, kinds)]))
     n_readings = [
         factorial(len(places))
@@ -100,9 +96,7 @@ def _placed(row: Ints, things: Ints, places: tuple[int, ...]) -> Ints:
 
 
 def _drawn(groups: Ints, kinds: Ints, count: int, rng: Generator) -> Ints:
-    """Distinct readings, drawn: each comes from equally many orders, so uniform orders give uniform
-    readings.
-    """
+    """Distinct readings, drawn: each comes from equally many orders, so they are uniform."""
     n = len(groups)
     rank = np.unique(groups, return_inverse=True)[1]
     places = np.argsort(rank, kind="stable")

@@ -71,9 +71,7 @@ def tagger_for(language: str, preferred: str = "") -> TaggerChoice:
 
 
 def named_or_usual(named: str, language: str, preferred: Mapping[str, str]) -> str:
-    """The tagger that the user names, if it is for the language, or the usual one of the language;
-    raises where there is none.
-    """
+    """The tagger that the user names, or the usual one of the language; raises on none."""
     if named:
         check_fits(named, language)
         return named
@@ -125,9 +123,7 @@ def _pipeline(language: str) -> str:
 
 
 def package_for(language: str) -> str:
-    """What would add a tagger for a language: a package or a spaCy pipeline by name; empty where
-    none is known.
-    """
+    """The package or spaCy pipeline that would add a tagger; empty where none is known."""
     if language == "en":
         return spacy.USUAL
     if language == "zh":
@@ -173,9 +169,7 @@ _kept: Memo[tuple[str, str, bytes], Tags] = Memo()
 
 
 def tagged(sentences: Sequence[Sentence], *, tagger: str) -> list[Sentence]:
-    """The sentences with their word classes, by a tagger such as `nltk` or `spacy:en_core_web_sm`;
-    none is tagged twice.
-    """
+    """The sentences with word classes, by a tagger such as `spacy:NAME`; none is tagged twice."""
     if not sentences:
         return []
     chosen = resolved(tagger)

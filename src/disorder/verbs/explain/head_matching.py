@@ -31,9 +31,7 @@ LIMITS = (0, 1, 2, 3, 4, 15)  # of Table A1
 
 @dataclass(frozen=True)
 class TiedWords:
-    """The words of a pair of texts that a head ties together, as places among the words that are
-    not punctuation.
-    """
+    """The words that a head ties together, as places among those that are no punctuation."""
 
     head: Head
     ties: tuple[tuple[int, int], ...]
@@ -53,9 +51,7 @@ def has_pairs(pair: Pair) -> bool:
 def found_heads(
     model: LoadedModel, pairs: Sequence[Pair], heads: Sequence[Head] | None = None
 ) -> list[TiedWords]:
-    """The winning head of every pair; or, with `heads`, what the given head of each pair ties
-    together.
-    """
+    """The winning head of every pair; or what the given one of `heads` ties together."""
     given: dict[int, TiedWords] = {}
 
     def look(i: int, weights: Floats) -> None:

@@ -208,9 +208,7 @@ def signed(score: Score, scale: float = 1.0) -> str:
 
 
 def write_folder(folder: Path, found: Explanations) -> None:
-    """Write explain.html, explain.json, and every figure as SVG with its CSV, where an audit may
-    lie.
-    """
+    """Write explain.html, explain.json and every figure with its CSV, where an audit may lie."""
     audit = _audited(folder, found)
     links = {"The audit of this model": "report.html"} if audit is not None else {}
     result = replace(found.result, links=links)
@@ -220,9 +218,7 @@ def write_folder(folder: Path, found: Explanations) -> None:
 
 
 def _audited(folder: Path, result: Explanations) -> Run | None:
-    """The finished audit of the same model and data in this folder, if there is one: both pages
-    then link to each other.
-    """
+    """The finished audit of the same model and data here, if any: both pages link then."""
     if not (folder / "run.json").exists():
         return None
     run = read_run(folder)
@@ -231,9 +227,7 @@ def _audited(folder: Path, result: Explanations) -> Run | None:
 
 
 def write_figures(path: Path, result: Explanations) -> list[Path]:
-    """Write the figures as SVG or PNG, by the ending of `path`; of several, each has its own name
-    before the ending.
-    """
+    """Write the figures as SVG or PNG, by the ending of `path`; of several, each by its name."""
     check_format(path)
     figures = result.figures
     if not figures:
@@ -251,9 +245,7 @@ def check_format(path: Path) -> None:
 
 
 def write_csvs(path: Path, result: Explanations) -> list[Path]:
-    """Write the data behind the figures, and the tables; of several, each has its own name before
-    the ending.
-    """
+    """Write the data behind the figures, and the tables; of several, each by its name."""
     exhibits: list[Figure | Table] = [*result.figures, *result.tables]
     if not exhibits:
         raise DisorderError(f"{option('csv')}: there is no table to write")

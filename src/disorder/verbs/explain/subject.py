@@ -42,9 +42,7 @@ Calls = dict[str, int]  # texts to predict, at most, by what they are
 
 @dataclass(frozen=True, eq=False)
 class PerturbedExamples:
-    """The examples that a transformation applies to: their variants, the predictions, and how many
-    examples were left out, by reason.
-    """
+    """The examples that a transformation applies to, their predictions, and what was left out."""
 
     examples: Sequence[Example]
     variants: Sequence[Variants]
@@ -66,9 +64,7 @@ class PerturbedExamples:
         return sorted(places.tolist(), key=lambda i: digest(seed, part, self.examples[i].id))
 
     def survivors(self, q: int) -> Bools:
-        """The examples predicted right, original and under all of q shuffles (or as many as any
-        example has).
-        """
+        """The examples predicted right, original and under all of q shuffles (or all there are)."""
         outcomes = self.outcomes
         wanted = min(q, int(outcomes.n_variants.max()))
         is_always_right = outcomes.n_accepted == outcomes.n_variants
@@ -155,9 +151,7 @@ class Subject:
         return {f"{spec or self.transformation} × {count}": count * len(self.examples)}
 
     def perturbed(self, spec: str | None = None, *, q: int | None = None) -> PerturbedExamples:
-        """The examples perturbed by a transformation, with predictions; predicted once for all
-        explanations.
-        """
+        """The examples perturbed by a transformation, predicted once for all explanations."""
         transformation = self._parsed(spec or self.transformation)
         count = q or self.settings.n_variants
         key = (transformation.spec, count)

@@ -298,9 +298,7 @@ FLIPPED = VersionStyle("flipped", ORANGE, "400", "700", (ORANGE, "black", ORANGE
 
 
 def reorderings_drawing(cards: Sequence[ReorderingCard]) -> str:
-    """Each text in the middle, its reorderings above and below, a line from each word to its
-    place.
-    """
+    """Each text in the middle, reorderings above and below, lines from words to places."""
     width = max(WIDTH, *(_card_width(card) for card in cards))
     top = 14.0
     parts = []

@@ -117,9 +117,7 @@ def importance(
     among: Among,
     lexicon: str,
 ) -> Explained:
-    """Weigh the words of up to `n` examples (0: all), original and under the first of `q`
-    shuffles.
-    """
+    """Weigh the words of up to `n` examples (0: all), original and under the first shuffle."""
     if (n < 2 and n != ALL) or q < 1:
         need = "two examples or more (0: all), and one shuffle or more"
         raise BadSetting(title, n=n, q=q, need=need)
@@ -333,9 +331,7 @@ def _cuts(pair: Pair) -> Ints:
 
 
 def _rendered(sentence: Sentence, kept: Bools) -> list[str]:
-    """The texts that keep these words and all punctuation; rows of one length are rendered
-    together.
-    """
+    """The texts that keep these words and all punctuation; those of one length together."""
     stays = np.ones((len(kept), len(sentence)), dtype=bool)
     stays[:, sentence.movable] = kept
     lengths = stays.sum(axis=1)

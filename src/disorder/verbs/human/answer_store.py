@@ -254,9 +254,7 @@ def export(folder: str | Path, out: str | Path, *, what: Exported = "answers") -
 
 
 def import_answers(folder: str | Path, file: str | Path) -> tuple[int, int]:
-    """Store the answers of a .csv or .jsonl file, all or none, and return how many are new and how
-    many were there before.
-    """
+    """Store the answers of a file, all or none; returns how many are new, and how many not."""
     folder = Path(folder)
     file = Path(file)
     task = read_task(folder)

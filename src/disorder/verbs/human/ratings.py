@@ -84,9 +84,7 @@ SAME = "all answers are the same label"
 
 
 def cohen_kappa(ratings: Ints, n_labels: int) -> Score:
-    """Agreement of two annotators on the items that both answered; chance follows from how often
-    each of them uses each label.
-    """
+    """Agreement of two annotators on the items that both answered, beyond chance."""
     both = (ratings >= 0).all(axis=1)
     _need(int(both.sum()), "items that both answered")
     first, second = _commonest(ratings[both], n_labels)
@@ -101,9 +99,7 @@ def cohen_kappa(ratings: Ints, n_labels: int) -> Score:
 
 
 def fleiss_kappa(ratings: Ints, n_labels: int) -> Score:
-    """Agreement of several annotators on the items that got equally many answers, whoever gave
-    them.
-    """
+    """Agreement of several annotators on the items that got equally many answers."""
     n_answers = (ratings >= 0).sum(axis=1)
     usual = _usual(n_answers)
     used = n_answers == usual
@@ -119,9 +115,7 @@ def fleiss_kappa(ratings: Ints, n_labels: int) -> Score:
 
 
 def krippendorff_alpha(ratings: Ints, n_labels: int) -> Score:
-    """Agreement of several annotators on nominal labels; items need two answers, missing ones are
-    allowed.
-    """
+    """Agreement of several annotators on nominal labels; answers may be missing."""
     counts = _counts(ratings, n_labels)
     used = counts.sum(axis=1) >= 2
     _need(int(used.sum()), "items that got two or more answers")
@@ -155,9 +149,7 @@ def _need(n_items: int, what: str) -> None:
 
 
 def _usual(n_answers: Ints) -> int:
-    """The number of answers, two or more, that most items got; the larger one of two equally
-    frequent ones.
-    """
+    """The number of answers, two or more, that most items got; of equals the larger one."""
     frequent = np.bincount(n_answers[n_answers >= 2], minlength=3)
     return int(len(frequent) - 1 - frequent[::-1].argmax())
 
@@ -196,9 +188,7 @@ def _fleiss_parts(counts: Floats) -> Floats:
 
 
 def _coincidences(counts: Floats) -> Floats:
-    """One table (label × label) per item: the pairs of its answers, weighted so that each answer
-    counts once.
-    """
+    """One table (label × label) per item: the pairs of its answers, each answer counting once."""
     pairs = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(counts.shape[1])
     return np.asarray(pairs / (counts.sum(axis=1) - 1)[:, None, None])
 
@@ -259,9 +249,7 @@ PERTURBED = "perturbed"
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """The answers that count, as label numbers: one row per item, one column per annotator, −1
-    where there is none.
-    """
+    """The answers that count, as label numbers (items × annotators), −1 where there is none."""
 
     task: HumanTask
     key: list[ItemKey]
@@ -302,9 +290,7 @@ class Ratings:
         return names
 
     def of(self, evaluator: str) -> Ints:
-        """The answers of one evaluator: items × 1, or × annotators for all of them; negative where
-        there is none.
-        """
+        """The answers of one evaluator: items × 1, or × annotators for all; negative for none."""
         if evaluator == ALL:
             return self.table
         if evaluator == MAJORITY:
@@ -315,9 +301,7 @@ class Ratings:
         return self.table[:, [self.annotators.index(evaluator)]]
 
     def groups(self) -> Iterator[tuple[str, str, Bools]]:
-        """The parts of the task that scores are split by: transformation, group, and which items
-        are in it.
-        """
+        """The parts that scores are split by: transformation, group, and its items."""
         names = np.array([entry.transformation for entry in self.key])
         everything = np.ones(len(self.key), dtype=bool)
         yield ALL, "all", everything

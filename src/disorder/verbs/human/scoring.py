@@ -52,9 +52,7 @@ NO_MODEL = "there is no model prediction for these texts"
 
 @checked_dataclass(kw_only=True)
 class HumanRecord(Record):
-    """One score, as in run.json, and whose it is: an annotator, `all`, `majority`, `model`, or a
-    pair `a & b`.
-    """
+    """One score, and whose it is: an annotator, `all`, `majority`, `model`, or `a & b`."""
 
     evaluator: str
 
@@ -292,9 +290,7 @@ def _f1(tables: Floats) -> Floats:
 
 
 def _per_item(evaluator: str, values: Floats, answered: Bools) -> Score:
-    """A share over items: Wilson's interval where an item has one answer, resampled items where it
-    has several.
-    """
+    """A share over items: Wilson's interval for one answer each, resampled items for several."""
     _need_answers(answered)
     skipped = int((~answered).sum())
     if evaluator == ALL:

@@ -153,9 +153,7 @@ def is_annotator_name(name: str) -> bool:
 
 
 def order_for(annotator: str, items: Sequence[TaskItem], seed: int) -> list[TaskItem]:
-    """The items in the order in which one annotator gets them: different for each annotator, the
-    same every day.
-    """
+    """The items in the order in which one annotator gets them, the same every day."""
     order = generator(seed, "human order", annotator).permutation(len(items))
     return [items[i] for i in order.tolist()]
 

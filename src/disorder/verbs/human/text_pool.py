@@ -131,9 +131,7 @@ class TextPool:
         )
 
     def perturbed_texts(self, example: Example, transformation: str) -> Mapping[int, Texts]:
-        """The perturbed texts of one example by variant: drawn again, or as stored where the
-        transformation depends on a model or on other data.
-        """
+        """The perturbed texts of one example by variant: drawn again, or as stored."""
         if self.folder is None or not self.transformation(transformation).needs_context:
             return dict(enumerate(variant_texts(self.perturbed(example, transformation))))
         if transformation not in self._written:
@@ -221,9 +219,7 @@ def pool_from_data(
 def pool_from_run(
     folder: Path, transformations: Sequence[str], *, seed: int, is_accepted_only: bool
 ) -> TextPool:
-    """Original and perturbed texts of a run, by whether the model's prediction for the original
-    text is correct (D_c) or not (D_f).
-    """
+    """Original and perturbed texts of a run; D_c: the original is predicted right, D_f: not."""
     run = read_run(folder)
     run.check_done()
     examples = {example.id: example for example in read_examples(folder)}

@@ -322,9 +322,7 @@ def _original_score(sections: Sequence[Section[CheckResult]], trials: Trials | s
 def _skill_notes(
     sections: Sequence[Section[CheckResult]], trials: Trials | str, reading: Reading
 ) -> Iterator[str]:
-    """What every "not needed" rests on, and what one would have taken where the model fell short
-    of it.
-    """
+    """What every "not needed" rests on, and what one takes where the model fell short."""
     verdicts = [verdict for each in sections if each.found for verdict in each.found.verdicts]
     if isinstance(trials, str):
         return

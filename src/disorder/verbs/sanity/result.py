@@ -273,9 +273,7 @@ def record(score: Score) -> Row:
 
 
 def verdict_grid(found: Sanity) -> Grid:
-    """Question, answer and why, then what was not done; word classes and groups are parts of the
-    question above them.
-    """
+    """Question, answer and why, then what was not done; classes and groups are parts."""
     rows = []
     is_class = False
     for verdict in found.verdicts:

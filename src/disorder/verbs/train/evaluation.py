@@ -55,9 +55,7 @@ def dev_evaluation(model: TrainableModel, dev: Inputs) -> Evaluate:
     encoded = model.encode(dev.texts)
 
     def evaluate() -> tuple[float, float]:
-        """Accuracy, or Spearman's correlation (−1 where all predictions are the same); and the
-        loss for ties.
-        """
+        """Accuracy, or Spearman's correlation (−1 where there is none); and the loss for ties."""
         import torch
 
         logits = predict_rows(model, encoded)
@@ -166,9 +164,7 @@ def calibrate_after(
     may_abstain: float = MAY_ABSTAIN,
     rule: ThresholdRule = "few",
 ) -> AfterPhase:
-    """What to do when a phase ends: fit a temperature and, with transformations, a threshold that
-    separates their texts.
-    """
+    """After a phase: fit a temperature and, with transformations, a threshold between texts."""
 
     def after(model: TrainableModel) -> dict[str, Any]:
         dev = job.dev_inputs()
@@ -212,9 +208,7 @@ def _abstained(probabilities: Floats, threshold: float) -> dict[str, float]:
 
 
 def observe_after(job: Job, specs: Sequence[str]) -> AfterPhase:
-    """What to do when a phase ends: describe the predictions on original and perturbed dev texts,
-    so that a collapse can be seen.
-    """
+    """After a phase: describe the predictions on dev texts, so that a collapse can be seen."""
 
     def after(model: TrainableModel) -> dict[str, Any]:
         predictions = {
@@ -239,9 +233,7 @@ def in_turn(*steps: AfterPhase) -> AfterPhase:
 
 
 def _describe(model: TrainableModel, inputs: Inputs) -> dict[str, Any]:
-    """Mean entropy in nats with its interval, its largest possible value, and the share of each
-    predicted label.
-    """
+    """Mean entropy in nats with its interval and largest value, and shares of labels."""
     probabilities = softmax(predict_logits(model, inputs.texts))
     n, n_labels = probabilities.shape
     if n_labels < 2:

@@ -41,9 +41,7 @@ from disorder.verbs.train.trainable import SPANS, LoopSettings, TrainableModel, 
 
 
 def adamw(network: Any, rate: float, decay: float) -> tuple[Any, dict[Any, str]]:
-    """AdamW with decoupled decay, none on biases, norms and other single rows; and the name of each
-    parameter that it trains.
-    """
+    """AdamW with decoupled decay, none on single rows; and the name of each parameter."""
     import torch
 
     names = {
@@ -151,9 +149,7 @@ class PhaseTraining:
 
     @cached_property
     def rows(self) -> NetworkRows:
-        """The training inputs as the model's head takes them, encoded when they are first needed:
-        a phase may train nothing.
-        """
+        """The training inputs as the head takes them, encoded when they are first needed."""
         model, inputs = self.model, self.phase.train
         if model.labels == SPANS:
             return span_rows(model, inputs)[0]

@@ -214,9 +214,7 @@ def _encode(model: Any, window: Window) -> dict[str, list[int]]:
 
 
 def span_target(window: Window, answers: GoldAnswers) -> tuple[int, int]:
-    """First and last token of the first answer; [CLS] where there is none, or none that is wholly
-    in the window.
-    """
+    """First and last token of the first answer; [CLS] where none is wholly in the window."""
     if not answers:
         return window.null, window.null
     text, first = answers[0]
@@ -233,9 +231,7 @@ def span_target(window: Window, answers: GoldAnswers) -> tuple[int, int]:
 
 
 def span_loss(logits: Any, targets: Any, is_perturbed: Any) -> Any:
-    """Cross-entropy of the start and of the end over [CLS] and the tokens of the passage, their
-    mean.
-    """
+    """Cross-entropy of start and end over [CLS] and the tokens of the passage, their mean."""
     from torch.nn.functional import cross_entropy
 
     losses = [
@@ -273,9 +269,7 @@ def _span_scores(found: BestSpans, inputs: Inputs) -> SpanScores:
 
 
 def tune_threshold(null_margin: Floats, with_span: Floats, without: Floats) -> float:
-    """The threshold up to which spans are given so that the mean score is highest; half-way to the
-    next margin.
-    """
+    """The threshold up to which spans are given so that the mean score is highest."""
     order = np.argsort(null_margin, kind="stable")
     margins = null_margin[order]
     totals = np.concatenate([[0.0], np.cumsum((with_span - without)[order])])

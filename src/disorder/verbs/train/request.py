@@ -124,9 +124,7 @@ MOST_HELD_OUT = 2000
 
 
 def build_job(checked: CheckedRequest, data: Dataset | None = None) -> Job:
-    """What the recipe of a request is given; `data` is its training data, where that has been read
-    already.
-    """
+    """What the recipe of a request is given; `data` is its data, where it was read already."""
     request = checked.request
     train, dev = _train_and_dev(checked, data)
     finds_spans = _finds_spans(checked, train)
@@ -169,9 +167,7 @@ def _train_and_dev(checked: CheckedRequest, data: Dataset | None) -> tuple[Datas
 
 
 def held_out(data: Dataset, seed: int) -> tuple[Dataset, Dataset]:
-    """Training and dev data where no dev data was named: one example in ten is held out, drawn by
-    seed.
-    """
+    """Training and dev data where none was named: one example in ten, drawn by seed."""
     if len(data.examples) < 2:
         raise BadData(f"{data.name}: {len(data.examples)} example is too little to train on")
     drawn = sorted(data.examples, key=lambda example: digest(seed, "dev", example.id))
@@ -185,9 +181,7 @@ def held_out(data: Dataset, seed: int) -> tuple[Dataset, Dataset]:
 
 
 def _finds_spans(checked: CheckedRequest, data: Dataset) -> bool:
-    """Whether answers are trained: where all of them and their places are given, or where the user
-    asks for it.
-    """
+    """Whether answers are trained: where all have their places, or where the user says so."""
     head = checked.settings.loop.head
     if head == "labels" or not checked.can_find_spans:
         return False

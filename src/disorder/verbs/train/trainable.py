@@ -101,9 +101,7 @@ class TrainingSettings:
 def sort_settings(
     given: Mapping[str, Any], recipe: RecipePart, network: Part | None
 ) -> TrainingSettings:
-    """Sort settings as typed to the recipe, the loop and the network; a name that none of them has
-    is an error.
-    """
+    """Sort settings to the recipe, the loop and the network; raise on those of none."""
     owners = {"recipe": recipe, "loop": Part(name="train").with_function(LoopSettings)}
     if network is not None:
         owners["words"] = Part(name=network.name).with_function(WordSettings)
@@ -164,14 +162,10 @@ class TrainableModel(Protocol):
         """The arrays of one batch."""
 
     def logits(self, network: Any, inputs: dict[str, Any]) -> Any:
-        """Logits of a batch, one column per label, by the network (which may be wrapped for several
-        devices).
-        """
+        """Logits of a batch, one column per label, by the network (or what wraps it)."""
 
     def new_head(self, labels: tuple[str, ...], *, is_pair: bool, seed: int) -> None:
-        """Replace the output layer by a new one for these labels (none: one number; SPANS: places
-        in a passage).
-        """
+        """Replace the output layer (no labels: one number; SPANS: places in a passage)."""
 
     def save(self, folder: Path) -> None:
         """Write what a model spec needs to load it."""
@@ -188,9 +182,7 @@ class StartingModel:
 
 
 def starting_model(spec: str) -> StartingModel:
-    """Check a `--model`: the name of a network, `bow`, or `FORM:FOLDER` to continue from a trained
-    one.
-    """
+    """Check a `--model`: a network, `bow`, or `FORM:FOLDER` to continue from a trained one."""
     name, _, address = spec.partition(":")
     networks = parts(NetworkPart)
     if name not in (*networks, "bow", "hf"):
@@ -238,9 +230,7 @@ def load_trainable(
 
 
 def has_labels(start: StartingModel, labels: tuple[str, ...]) -> bool:
-    """Whether the model that training starts from was trained on these labels; only its
-    configuration is read.
-    """
+    """Whether the starting model has these labels; only its configuration is read."""
     if not start.address or not labels:
         return False
     try:

@@ -86,9 +86,7 @@ class TrainableEncoder:
         return np.asarray(positions < lengths[:, None])
 
     def logits(self, network: Any, inputs: dict[str, Any]) -> Any:
-        """Logits of a batch, in the order of our labels; of starts and ends for spans, −∞ where no
-        answer can be.
-        """
+        """Logits of a batch, in the order of our labels; of spans, −∞ where none can be."""
         if "allowed" in inputs:
             return _span_logits(network, inputs)
         logits = network(**inputs).logits
@@ -142,9 +140,7 @@ def _architecture(labels: tuple[str, ...]) -> Any:
 
 
 def _copy_encoder(before: Any, now: Any) -> None:
-    """Copy all weights but those of a pooling layer that only one of the two has: it belongs to the
-    head.
-    """
+    """Copy all weights but those of a pooling layer that only one has: it is the head's."""
     unlike = now.load_state_dict(before.state_dict(), strict=False)
     names = [*unlike.missing_keys, *unlike.unexpected_keys]
     lost = [name for name in names if not name.startswith("pooler.")]

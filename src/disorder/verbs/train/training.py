@@ -141,9 +141,7 @@ def run_training(
     is_resumed: bool = False,
     data: Dataset | None = None,
 ) -> TrainedModel:
-    """Carry out a request, or what is left of it; `data` is its training data, where that has been
-    read already.
-    """
+    """Carry out a request, or what is left; `data` is its data, where it was read already."""
     began = time.perf_counter()
     if not is_resumed and is_first_process() and Store(folder).checkpoint().folder.exists():
         # a later --resume would take them for its own

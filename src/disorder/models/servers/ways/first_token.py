@@ -120,9 +120,7 @@ def matched(top: Sequence[tuple[str, float]], options: Sequence[str]) -> list[fl
 
 
 async def _check_first_tokens(endpoint: Endpoint, options: Sequence[str]) -> None:
-    """Raise where two options begin with the same token, or, where the server does not show its
-    tokens, with the same letters.
-    """
+    """Raise where two options begin with the same token, or letters where tokens are not shown."""
     firsts: list[Any] = [await _first_token(endpoint, option) for option in options]
     if any(first is None for first in firsts):
         firsts = [option.casefold()[:1] for option in options]

@@ -31,9 +31,7 @@ from disorder.types import ORIGINAL, Dataset, Score
 
 @dataclass(frozen=True)
 class LossAgainstRemovedWords(Pipeline):
-    """What each design loses, against the words that its transformation removes from the training
-    data.
-    """
+    """What each design loses, against the words removed from its training data."""
 
     designs: DesignsTable
 
@@ -95,9 +93,7 @@ class LossAgainstRemovedWords(Pipeline):
 
 @dataclass(frozen=True)
 class AccuracyAgainstOverlap(Pipeline):
-    """Accuracy on perturbed texts, against the share of the second text's words that the first
-    has too.
-    """
+    """Accuracy on perturbed texts, against the words of the second text that the first has."""
 
     audits: AuditTable
 

@@ -179,9 +179,7 @@ class MitigationTable(Pipeline):
 
     @property
     def reach(self) -> Sequence[Reach]:
-        """Accuracy and what is caught, by recipe; with `transfer` also by what it learned and what
-        it is tested on.
-        """
+        """Accuracy and what is caught, by recipe; with `transfer` also by what it learned."""
         if not self.transfer:
             return [Reach(("accuracy", "caught"), {"recipe": tuple(self.recipes)})]
         rows = {"recipe": (self.transfer,), "trained_on": self.transformations}

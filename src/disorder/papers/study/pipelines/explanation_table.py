@@ -264,9 +264,7 @@ def _of(n: int, total: int) -> Score:
 
 
 def importance_drop(found: Explained) -> Iterator[CellValue]:
-    """Section 3.3: how much less words weigh when shuffled, and how many predictions survive five
-    shuffles.
-    """
+    """Section 3.3: how much less words weigh when shuffled, and what survives five shuffles."""
     change = found.scores["change"]
     drop = replace(change, value=-change.value, low=-change.high, high=-change.low)
     yield {}, "importance_drop", drop

@@ -125,9 +125,7 @@ def _cell(row: Mapping[str, str], column: str, record: HumanRecord) -> StudyCell
 
 @dataclass(frozen=True)
 class Illustration(Pipeline):
-    """A drawing or a made-up example: nothing is measured, and the commands of the item show
-    something alike.
-    """
+    """A drawing or a made-up example: nothing is measured, commands show something alike."""
 
     kind = "drawing"
     needs_model = False

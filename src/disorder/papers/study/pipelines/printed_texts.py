@@ -170,9 +170,7 @@ def texts_of(published: Path, table: str) -> Sequence[PrintedText]:
 
 
 def printed_reach(texts: Sequence[PrintedText]) -> Reach:
-    """The cells that predictions for these texts fill; which label comes out depends on the
-    model.
-    """
+    """The cells that predictions for these texts fill; which label depends on the model."""
     keys = dict.fromkeys(key for text in texts for key in text.about)
     rows = {key: {text.about[key] for text in texts if key in text.about} for key in keys}
     return Reach((CONFIDENCE,), {**rows, "label": None})

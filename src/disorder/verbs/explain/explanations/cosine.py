@@ -91,9 +91,7 @@ def _shuffled(subject: Subject, model: Similarity, texts: Sequence[str]) -> dict
 
 
 def _paraphrases(subject: Subject, file: str) -> list[Texts]:
-    """Pairs that someone marked as paraphrases: all of a file, or those of the data with its label
-    for two texts that say the same.
-    """
+    """Pairs marked as paraphrases: all of a file, or those of the data with that label."""
     if file:
         read = stream(file, data_dir=subject.settings.data_dir)[2]
         return [(example.text_a, example.text_b) for example in read if example.text_b is not None]

@@ -197,9 +197,7 @@ def ablation(
     sets: Mapping[str, Ints],
     zeroed: Sequence[Sequence[Head]],
 ) -> tuple[Figure, dict[str, Score]]:
-    """Accuracy on each set of examples (all predicted right by the model as it is), without these
-    heads and without random ones.
-    """
+    """Accuracy on each set of examples, without these heads and without random ones."""
     places = np.flatnonzero(perturbed.outcomes.is_right)
     texts = [perturbed.examples[i].texts for i in places.tolist()]
     gold = perturbed.outcomes.gold[places]
@@ -228,9 +226,7 @@ def ablation(
 def random_heads(
     subject: Subject, heads: Sequence[Head], draws: int, *, of: RandomFrom = "any"
 ) -> list[list[Head]]:
-    """As many heads drawn at random, from the others where there are enough of them: of any layer,
-    or as many of each layer.
-    """
+    """As many heads drawn at random, from the others if possible: of any or of each layer."""
     layers, width = n_heads(subject.model)
     every = [(layer, head) for layer in range(layers) for head in range(width)]
     groups = [every]

@@ -152,9 +152,7 @@ def _tagged(perturbed: PerturbedExamples, tagger: str) -> list[list[TaggedRows]]
 def _ratios(
     perturbed: PerturbedExamples, permuted: list[list[Floats]], original: list[list[Floats]]
 ) -> Floats:
-    """The score of each variant, mean of the texts of a pair, divided by that of the original texts
-    (examples × variants).
-    """
+    """The score of each variant over that of the original texts (examples × variants)."""
     values = np.full(perturbed.outcomes.predictions.shape[:2], np.nan)
     for i, (after, before) in enumerate(zip(permuted, original, strict=True)):
         n = len(perturbed.variants[i])
@@ -182,9 +180,7 @@ def _figure(subject: Subject, perturbed: PerturbedExamples, rows: list[Row]) -> 
 
 @dataclass(frozen=True, eq=False)
 class Signatures:
-    """ψ of each lower-cased word over a corpus, one row per word, and in how many texts (released:
-    places) it was seen.
-    """
+    """ψ of each lower-cased word, one row per word, and in how many texts (places) it was seen."""
 
     places: dict[str, int]
     psi: Floats
@@ -206,9 +202,7 @@ class Signatures:
 def signatures(
     sentences: Sequence[Sentence], radius: int, *, fidelity: Fidelity = "paper"
 ) -> Signatures:
-    """ψ over a corpus: the mean over texts of a word's share of each class; released weighs every
-    neighbour alike.
-    """
+    """ψ over a corpus: the mean over texts of a word's share of each class."""
     places: dict[str, int] = {}
     sums: list[Floats] = []
     seen: list[int] = []
@@ -334,9 +328,7 @@ def signature_figure(
 def _text_with(
     texts: Sequence[TaggedRows], trained: Signatures, word: str
 ) -> tuple[TaggedRows, int]:
-    """The text and the place of the word to draw: the named word, or the noun that is most
-    frequent in training data.
-    """
+    """The text and the place of the word to draw: the named one, or the commonest noun."""
     moved = [text for text in texts if not text.rows.is_shared]
     held = _words_of(moved) or _words_of(texts)
     if not word:

@@ -244,9 +244,7 @@ def _row(text: MovableText, kind: str, searched: SearchResult) -> Row:
 
 
 def pairs_figure(pairs: Sequence[MinimalPair], shown: int) -> Figure:
-    """The most striking examples: smallest flips and largest reorderings, with predictions of high
-    probability.
-    """
+    """The most striking examples: smallest flips, largest reorderings, high probabilities."""
     chosen = sorted(pairs, key=_rank)[:shown]
     rows = [
         _row(pair.text, kind, each)

@@ -130,9 +130,7 @@ class WeighedVersion:
 def text_versions(
     subject: Subject, named: Sequence[tuple[str, Texts]], *, samples: int = SAMPLES
 ) -> list[WeighedVersion]:
-    """What the model predicts for each text, and which of its words weigh and are tied; texts
-    without words are left out.
-    """
+    """What the model predicts for each text that has words, and which of them weigh."""
     kept = [(name, texts) for name, texts in named if n_words(cut(texts, words=subject.splitter))]
     pairs = [cut(texts, words=subject.splitter) for _, texts in kept]
     predictions = subject.predict([texts for _, texts in kept])
@@ -155,9 +153,7 @@ def text_versions(
 
 
 def _ties(subject: Subject, pairs: Sequence[Pair]) -> dict[int, TiedWords]:
-    """What one head ties together in each pair; nothing in single texts and in models without
-    attention heads.
-    """
+    """What one head ties together in each pair; nothing in single texts or without heads."""
     usable = [i for i, pair in enumerate(pairs) if pair.b is not None and has_pairs(pair)]
     if not usable:
         return {}

@@ -65,9 +65,7 @@ def bag_identical(given: CheckInput) -> CheckResult:
 
 
 def same_words(examples: Sequence[Example]) -> list[list[int]]:
-    """Groups of rows with the same multiset of words in each text, of which two differ in order
-    and in label.
-    """
+    """Groups of rows with the same words, of which two differ in order and in label."""
     written = [_words(example) for example in examples]
     by_bag: dict[Words, list[int]] = defaultdict(list)
     for row, (first, second) in enumerate(written):

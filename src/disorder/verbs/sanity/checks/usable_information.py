@@ -132,9 +132,7 @@ def _needing_order(trials: Trials, rows: Ints, lost: Floats, with_pairs: Floats 
 
 
 def _worth_a_look(trials: Trials, rows: Ints, known: Floats) -> Table:
-    """Rows whose label every model thinks less likely than its frequency, with order (the first)
-    and without.
-    """
+    """Rows whose label every model finds unlikely, with order (the first) and without."""
     is_doubted = (np.nan_to_num(known, nan=-1.0) < 0).all(axis=0) & (known[0] < -1)
     first = [place for place in np.argsort(known[0], kind="stable") if is_doubted[place]]
     caption = (
