@@ -184,17 +184,18 @@ class TableMatcher:
 
     def match(self, cells: Iterable[StudyCell]) -> list[StudyCell]:
         """The cells with what the paper printed for their rows."""
-        return [cell.model_copy(update={"theirs": self._theirs(cell)}) for cell in cells]
-
-    def _theirs(self, cell: StudyCell) -> list[PublishedNumber]:
-        found = []
-        for row in self.table.rows:
-            if cell.column not in row.cells or not self._is_about(row, cell):
-                continue
-            value = self.table.number(cell.column, row.cells[cell.column])
-            if value is not None:
-                found.append(self._judged(cell, row, value))
-        return sorted(found, key=lambda each: not each.is_same)
+        matched = []
+        for cell in cells:
+            found = []
+            for row in self.table.rows:
+                if cell.column not in row.cells or not self._is_about(row, cell):
+                    continue
+                value = self.table.number(cell.column, row.cells[cell.column])
+                if value is not None:
+                    found.append(self._judged(cell, row, value))
+            found.sort(key=lambda each: not each.is_same)
+            matched.append(cell.model_copy(update={"theirs": found}))
+        return matched
 
     def _judged(self, cell: StudyCell, row: PublishedRow, value: float) -> PublishedNumber:
         printed = row.cells[cell.column]

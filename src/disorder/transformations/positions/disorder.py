@@ -63,7 +63,8 @@ def disorder_of(rows: PositionRows) -> Measured:
         "global_disorder": _travelled(order),
         "local_disorder": _neighbours_lost(kept),
         "global_disorder_char": _travelled_chars(order, sizes),
-        "local_disorder_char": _neighbours_lost_chars(kept, sizes),
+        # characters inside a unit keep their neighbour
+        "local_disorder_char": (~kept).sum(axis=1) / np.maximum(1, sizes.sum(axis=1) - 1),
         "surviving_bigrams": _bigrams_kept(rows.sentence, places),
         "kendall_tau": kendall(order),
     }
@@ -152,9 +153,3 @@ def _travelled_chars(order: Ints, sizes: Ints) -> Floats:
     then = np.take_along_axis(np.cumsum(at_home, axis=1) - at_home, order, axis=1)
     moved = (sizes * np.abs(now - then)).sum(axis=1)
     return np.asarray(moved / np.maximum(1, total * total // 2))
-
-
-def _neighbours_lost_chars(kept: Bools, sizes: Ints) -> Floats:
-    """As `_neighbours_lost`, for characters: those inside a unit keep their neighbour."""
-    total = sizes.sum(axis=1)
-    return np.asarray((~kept).sum(axis=1) / np.maximum(1, total - 1))

@@ -332,7 +332,13 @@ def _text_with(
     moved = [text for text in texts if not text.rows.is_shared]
     held = _words_of(moved) or _words_of(texts)
     if not word:
-        return max(held, key=lambda each: _rank(each[0], each[1], trained))
+        return max(
+            held,
+            key=lambda each: (
+                each[0].sentence.tags is not None and each[0].sentence.tags[each[1]] == "NOUN",
+                trained.count(each[0].sentence.words[each[1]]),
+            ),
+        )
     for text, place in held:
         if text.sentence.words[place].lower() == word.lower():
             return text, place
@@ -342,9 +348,3 @@ def _text_with(
 
 def _words_of(texts: Sequence[TaggedRows]) -> list[tuple[TaggedRows, int]]:
     return [(text, place) for text in texts for place in text.sentence.movable.tolist()]
-
-
-def _rank(text: TaggedRows, place: int, trained: Signatures) -> tuple[bool, int]:
-    tags = text.sentence.tags
-    is_noun = tags is not None and bool(tags[place] == "NOUN")
-    return is_noun, trained.count(text.sentence.words[place])
