@@ -188,9 +188,7 @@ def parts_of(kind: str) -> dict[str, Part]:
 
 
 def list_parts(kind: str | None = None) -> list[dict[str, str]]:
-    """All parts, or those of one kind ("metric" or "metrics"), as records: kind, name, summary,
-    paper, origin.
-    """
+    """All parts, or those of one kind, as records: kind, name, summary, paper, origin."""
     singular = kind if kind is None or kind in HOMES else kind.removesuffix("s")
     kinds = [singular] if singular else KINDS
     return [
@@ -207,9 +205,7 @@ def list_parts(kind: str | None = None) -> list[dict[str, str]]:
 
 
 def part(kind: type[P], name: str) -> P:
-    """The part of that name, or an error that says which names exist, and which plugin that may
-    have it cannot be loaded.
-    """
+    """The part of that name, or an error with the names there are and plugins that do not load."""
     _load_built_in(kind.kind)
     if name not in _parts[kind.kind]:
         _load_plugins(kind.kind)
