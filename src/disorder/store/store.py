@@ -118,10 +118,7 @@ class Store:
 
 @dataclass(frozen=True)
 class Form(Generic[T]):
-    """How a piece is written to a file and read from one.
-
-    `encode` raises a ValueError on what it cannot hold: that is not kept.
-    """
+    """How a piece is written to a file and read; `encode` raises a ValueError on what it cannot."""
 
     ending: str
     encode: Callable[[T], bytes]

@@ -66,10 +66,7 @@ class PublishedTable:
         return self.units.get(column, self.unit)
 
     def number(self, column: str, text: str) -> float | None:
-        """A printed number on our scale, where shares and percentages lie between 0 and 1.
-
-        None where the cell holds no number.
-        """
+        """A printed number on our scale, where percentages are shares; None where there is none."""
         found = number(text)
         return None if found is None else found * self._scale(column, text)
 

@@ -126,10 +126,7 @@ class StudyRequest:
         return found
 
     def _resolved(self) -> tuple[list[Any], list[Any], dict[str, str], list[str]]:
-        """Models, data, what the models are called in print, and notes on sets left out.
-
-        Raises with everything that the item lacks, in one line.
-        """
+        """Models, data, names in print, and notes; raises with all that is lacking, in one line."""
         item = self.item
         models: list[Any] = []
         data: list[Any] = []

@@ -44,10 +44,7 @@ def _missing(n: int) -> Measured:
 
 
 def disorder_of(rows: PositionRows) -> Measured:
-    """The disorder of each row; of the units that are left, where some are left out.
-
-    Rows that repeat units or write words of their own have none.
-    """
+    """The disorder of each row, of the units left; none where units repeat or are written."""
     found = _missing(len(rows))
     if rows.written is not None:
         return found

@@ -301,10 +301,7 @@ def n_later_equal(kinds: Ints) -> Ints:
 
 
 def distinct_pairs(kinds: Ints, count: int, rng: Generator) -> Ints:
-    """Up to `count` pairs of places that hold different words, uniformly, none twice; one per row.
-
-    Each exchange changes just its two places, so no two of them read the same.
-    """
+    """Up to `count` pairs of places with different words, uniformly, none twice; one per row."""
     total = n_pairs(kinds)
     if not total:
         return np.empty((0, 2), dtype=np.int64)

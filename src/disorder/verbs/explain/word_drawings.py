@@ -56,10 +56,7 @@ class PlacedWord:
 def placed(
     words: Sequence[str], sides: Sequence[str], y: float, *, is_glued: Sequence[bool] = ()
 ) -> Iterator[PlacedWord]:
-    """Words set side by side in as many rows as they need.
-
-    Each text of a pair (`sides`) begins a row; a word that `is_glued` follows without a gap.
-    """
+    """Words set in as many rows as they need; each text (`sides`) begins one."""
     x = EDGE
     for i, word in enumerate(words):
         shown = shortened(word)

@@ -73,10 +73,7 @@ class HumanAnswer:
 
 @dataclass(frozen=True)
 class AnswerStore:
-    """The answers of one task folder.
-
-    A connection lives for one call, so any thread or process may use the store.
-    """
+    """The answers of one task folder; a connection lives for one call, in any thread."""
 
     folder: Path
 

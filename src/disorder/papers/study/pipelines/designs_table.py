@@ -259,10 +259,7 @@ class MitigationTable(Pipeline):
         yield StudyCell.of(row, column, score).model_copy(update={"by_seed": by_seed})
 
     def _column(self, finding: Finding) -> str | None:
-        """Accuracy on original texts, and the share of perturbed texts on which it abstains.
-
-        Perturbed texts count all together, or with `transfer` each transformation alone.
-        """
+        """Accuracy on original texts, or the share of perturbed ones on which it abstains."""
         if finding.texts.startswith("order="):
             return None
         if finding.texts == ORIGINAL:

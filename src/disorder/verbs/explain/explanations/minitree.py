@@ -247,10 +247,7 @@ def neighbours_of(tags: Ints, radius: int) -> Ints:
 
 
 def top(counts: Floats | Ints, k: int, *, fidelity: Fidelity = "paper") -> Bools:
-    """The k most frequent classes; equal ones in alphabetical order.
-
-    An absent class is not among them; the released form always takes k.
-    """
+    """The k most frequent classes, equal ones by name; only the released form takes absent ones."""
     chosen = np.zeros(counts.shape, dtype=bool)
     first = np.argsort(-np.round(counts.astype(np.float64), 12), axis=-1, kind="stable")[..., :k]
     np.put_along_axis(chosen, first, True, axis=-1)
