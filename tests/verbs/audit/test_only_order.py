@@ -14,6 +14,9 @@ import disorder
 import zoo
 from disorder.errors import DisorderError
 from disorder.results.conclusion import sentence
+from disorder.results.render import page
+from disorder.results.run_result import run_result
+from disorder.results.run_tables import score_grid
 from disorder.verbs.compare.finished_run import FinishedRun
 from zoo import Row
 
@@ -223,6 +226,14 @@ class TestNoise:
         model = zoo.Stochastic(zoo.bag_of_tokens("plain"), 0.5)
         run = audited(zoo.evidence_rows("plain", 300), model, tmp_path)
         assert "changes_by_itself" in caveats(run)
+        assert "predictions_change" not in caveats(run)  # no more than by themselves
+        floor = {record.metric: record for record in run.noise_floor}
+        assert floor["agreement"].low < run.score("derange", "agreement").value
+        assert floor["agreement"].value == pytest.approx(0.62, abs=0.15)
+        assert floor["wos"].n < floor["agreement"].n == 30
+        assert "same texts again" in page(run_result(run))
+        shown = score_grid(run, metrics=["agreement", "wos"])
+        assert [row[0].text for row in shown.rows][-1] == "same texts again"
 
     def test_row_13_a_model_that_answers_by_its_place_in_the_batch(self, tmp_path: Path) -> None:
         model = zoo.by_place(zoo.bag_of_tokens("plain"))

@@ -122,7 +122,7 @@ def _growing(audit: Audit, source: BlockSource, folder: Path) -> Iterator[Run]:
     measuring = _measuring(audit, dataset)
     is_probed = audit.families is not None and bool(dataset.task.labels)
     is_probed = is_probed and not audit.facts.is_curtailed
-    probe = BehaviourProbe(source, dataset, audit.settings)
+    probe = BehaviourProbe(source, dataset, audit.settings, audit.facts)
     stages = {stage.spec: stage for stage in stages_of(audit.plan, audit.settings.n_variants)}
     reached = _reached(audit.run, dataset)
     has_probabilities = bool(reached.prompt.get("gives_probabilities", False))
@@ -156,7 +156,8 @@ def _growing(audit: Audit, source: BlockSource, folder: Path) -> Iterator[Run]:
         run = _assembled(reached, measured, stops, has_probabilities=has_probabilities)
         yield run
     notes = [*run.notes, *_notes(audit.watch, dataset), *probe.notes]
-    run = run.model_copy(update={"notes": notes})
+    floor = list(measuring.behaviour.floor)
+    run = run.model_copy(update={"notes": notes, "noise_floor": floor})
     _check_measured(run, measured, audit.requested)
     yield _concluded(run, audit, dataset, originals, measured)
 
