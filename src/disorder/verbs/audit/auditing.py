@@ -66,6 +66,7 @@ class Audit:
     is_resumed: bool = False
     resume_with: str = ""  # what to type, where the run is part of another
     families: Mapping[str, int] | None = None  # of the examples, by id
+    n_cut: int = 0  # examples whose texts are longer than the model reads
 
     @property
     def facts(self) -> OutcomeFacts:
@@ -187,6 +188,7 @@ def _measuring(audit: Audit, dataset: Dataset) -> Measuring:
         perturbed=audit.predictor.perturbed,
         model_labels=audit.predictor.model.predictor.labels,
         language_caveats=audit.run.language_caveats,
+        n_cut=audit.n_cut,
     )
 
 
