@@ -18,6 +18,7 @@ from disorder.results.render import page
 from disorder.results.run_result import run_result
 from disorder.results.run_tables import score_grid
 from disorder.verbs.compare.finished_run import FinishedRun
+from tiny_onnx import bag_of_words
 from zoo import Row
 
 
@@ -81,12 +82,31 @@ class TestBags:
         run = audited(zoo.with_double_space(zoo.evidence_rows("plain", 200)), model, tmp_path)
         assert run.conclusion.kind == "bag_of_words"
 
-    def test_row_4_a_bag_of_the_first_words(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("n_evident", [60, 240])
+    def test_row_4_a_function_of_the_first_words(self, n_evident: int, tmp_path: Path) -> None:
+        """It is probed: no kind is drawn, wherever the evidence stands."""
         model = zoo.truncated(zoo.bag_of_tokens("plain"), 64)
-        rows = zoo.long_rows(100)
-        run = audited(rows, model, tmp_path)
+        run = audited(zoo.long_rows(100, n_evident=n_evident), model, tmp_path)
         assert run.conclusion.kind == "undecided"
         assert "truncated" in caveats(run)
+
+    @pytest.mark.parametrize("n_evident", [60, 240])
+    def test_row_4_a_model_that_we_tokenise_for(self, n_evident: int, tmp_path: Path) -> None:
+        """Its texts are cut at a word, so that all variants hold the words that it reads."""
+        rows = zoo.long_rows(100, n_evident=n_evident)
+        weights = {zoo.EVIDENCE["plain"][i]: [float(i == 0), float(i == 1)] for i in range(2)}
+        folder = bag_of_words(tmp_path / "model", weights, zoo.FILLERS, max_length=64)
+        names = {"0": zoo.YES, "1": zoo.NO}
+        out = tmp_path / "run"
+        run = audited(rows, f"onnx:{folder}", tmp_path, labels=names, out=out)
+        assert run.conclusion.kind == "bag_of_words"
+        assert run.conclusion.value == 1
+        [caveat] = [each for each in run.conclusion.caveats if each.kind == "cut_texts"]
+        assert "100 of 100 examples" in caveat.text
+        longer = bag_of_words(tmp_path / "longer", weights, zoo.FILLERS, max_length=100)
+        other = audited(rows, f"onnx:{longer}", tmp_path, labels=names, out=tmp_path / "other")
+        compared = disorder.compare(run, other)
+        assert any("100 examples are longer" in note for note in compared.notes)
 
     def test_row_6_data_that_needs_order_excuses_no_bag(self, tmp_path: Path) -> None:
         run = audited(zoo.half_order_rows(400), zoo.bag_of_tokens("plain"), tmp_path)
