@@ -144,6 +144,20 @@ class TestRefusals:
         assert disorder.gate(declining, "skill_kept > 0.8").passed
 
 
+    def test_no_answer_is_accepted_with_a_note_and_does_nothing(
+        self, declining: Any, tmp_path: Path
+    ) -> None:
+        rows = zoo.evidence_rows("plain", 200)
+        model = zoo.refusing(
+            zoo.bag_of_tokens("plain"), [row["text"] for row in rows], 0.7, "invalid"
+        )
+        labels = "pos=pos,neg=neg,invalid=invalid"
+        run = audited(rows, model, tmp_path, labels=labels, no_answer="abstain")
+        assert run.scores == declining.scores
+        assert run.conclusion == declining.conclusion
+        assert any("no_answer='abstain' changes nothing" in note for note in run.notes)
+
+
 class TestScope:
     def test_row_7_a_text_without_another_order_lets_the_other_move(self, tmp_path: Path) -> None:
         def model(texts: Sequence[tuple[str, str]]) -> list[str]:
