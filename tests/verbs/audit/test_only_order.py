@@ -143,7 +143,6 @@ class TestRefusals:
     def test_row_5_the_gate_passes(self, declining: Any) -> None:
         assert disorder.gate(declining, "skill_kept > 0.8").passed
 
-
     def test_no_answer_is_accepted_with_a_note_and_does_nothing(
         self, declining: Any, tmp_path: Path
     ) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from disorder.errors import NothingToMeasure
 from disorder.metrics.statistics.intervals import (
+    ONE_SCORE,
     has_shared,
     mean,
     mean_over_families,
@@ -21,7 +22,6 @@ from disorder.metrics.statistics.intervals import (
     share,
 )
 from disorder.metrics.statistics.ranks import rank_correlation
-from disorder.metrics.statistics.resampling import ONE_SCORE
 from disorder.types import Bools, Floats, Ints, Score
 
 FEW_COLUMNS = 10  # columns of predictions that are resampled; more would only cost time
@@ -50,17 +50,6 @@ class Share:
 
     holds: Bools
     limit: Fraction | None = None
-
-    @classmethod
-    def exceeding(cls, n_accepted: Ints, n_variants: Ints, limit: Fraction) -> Share:
-        """Which examples have an accepted share above the limit; 1 stands for all variants.
-
-        Compared as fractions, so that 34 of 100 is not "more than 0.34" by rounding.
-        """
-        if limit == 1:
-            return cls(np.asarray(n_accepted == n_variants), limit)
-        above = n_accepted * limit.denominator > n_variants * limit.numerator
-        return cls(np.asarray(above), limit)
 
     @property
     def value(self) -> float:

@@ -12,8 +12,8 @@ import numpy as np
 
 from disorder.data.families import find_families
 from disorder.errors import NothingToMeasure
-from disorder.metrics.statistics.booking import labels_that_count
 from disorder.metrics.statistics.paired import difference_of
+from disorder.metrics.statistics.skill import labels_that_count
 from disorder.metrics.statistics.skill_ratio import SkillRatio
 from disorder.papers.training.corruption_designs import accuracy_difference
 from disorder.papers.training.mitigation_scores import ALL, Finding, SeedFindings
