@@ -8,8 +8,9 @@ python scripts/everything.py --table         the table again, from what was run
 
 It may take hours and be stopped: what passed at this commit is not run again. Results are kept in
 everything/results.jsonl, what each check printed in everything/logs. ../shared is linked beside a
-clone where it lies beside this checkout. --venv FOLDER takes one environment for all checks that
-`make` installs for, which is quicker and less than a new one each; the table says so.
+clone where it lies beside this checkout. --venv FOLDER takes one environment for all checks, which
+is quicker and less than a new one each; the table says so. `make` installs this project INTO it: it
+must be new, or one that an earlier call made.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PAGE = Path("docs") / "results" / "everything.md"
+MARK = "made-by-everything"  # in an environment that may be installed into
 STATE = "everything"  # the folder of results and logs, which git does not keep
 SHARED = "shared"
 INSTALLED = "make --silent $VENV/installed-all && "
@@ -134,9 +136,18 @@ def run(check: Check, root: Path = ROOT, *, venv: Path | None = None) -> Outcome
             )
     result = "passed" if done.returncode == 0 else f"failed, exit code {done.returncode}"
     if venv is not None and done.returncode == 0:
-        result = "passed, in an environment that was there"
+        result = "passed, in one environment for all"
     minutes = (time.monotonic() - started) / 60
     return Outcome(check.name, check.command, commit, result, round(minutes, 2))
+
+
+def own_environment(folder: Path) -> Path:
+    """A folder for an environment that is new or ours: no other is installed into."""
+    if folder.exists() and not (folder / MARK).exists():
+        raise SystemExit(f"{folder} is an environment of somebody else's; name a new folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / MARK).touch()
+    return folder
 
 
 def outcomes(root: Path = ROOT) -> dict[str, Outcome]:
@@ -196,7 +207,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("checks", nargs="*", help="names; without any, all that are due")
     parser.add_argument("--list", action="store_true", help="the checks and their commands")
     parser.add_argument("--table", action="store_true", help="write the table, run nothing")
-    parser.add_argument("--venv", type=Path, help="one environment for all that make installs for")
+    parser.add_argument("--venv", type=Path, help="a new folder: one environment for all")
     given = parser.parse_args(arguments)
     checks = all_checks()
     unknown = sorted(set(given.checks) - {check.name for check in checks})
@@ -206,7 +217,7 @@ def main(arguments: list[str]) -> None:
         print("\n".join(f"{check.name}: {check.command}" for check in checks))
         return
     named = [check for check in checks if check.name in given.checks]
-    venv = None if given.venv is None else given.venv.resolve()
+    venv = None if given.venv is None else own_environment(given.venv.resolve())
     for check in [] if given.table else named or due(checks):
         print(f"{check.name} …", flush=True)
         outcome = run(check, venv=venv)

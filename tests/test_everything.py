@@ -58,6 +58,16 @@ def test_what_passed_is_not_run_again_and_what_failed_is(everything: Any, projec
     ]
 
 
+def test_an_environment_of_somebody_else_is_not_installed_into(
+    everything: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "theirs" / "bin").mkdir(parents=True)
+    with pytest.raises(SystemExit, match="somebody else's; name a new folder"):
+        everything.own_environment(tmp_path / "theirs")
+    ours = everything.own_environment(tmp_path / "ours")
+    assert everything.own_environment(ours) == ours
+
+
 def test_every_target_of_the_makefile_that_tests_is_a_check(everything: Any) -> None:
     lines = (ROOT / "Makefile").read_text(encoding="utf-8").splitlines()
     targets = {line.partition(":")[0] for line in lines if line.startswith("test")}
