@@ -79,13 +79,19 @@ class Omitted(BaseModel):
 
 
 class EarlyStop(BaseModel):
-    """A score that was watched until prediction could stop, with the interval that holds then."""
+    """A score that was watched until prediction could stop, with the interval that holds then.
+
+    `z` is the normal point of the planned look that ended it, where there was one, and `n_planned`
+    how many examples there are.
+    """
 
     transformation: str
     metric: str
-    low: FiniteFloat
-    high: FiniteFloat
+    low: FiniteFloat | None = None
+    high: FiniteFloat | None = None
     n_examples: NonNegativeInt
+    z: FiniteFloat | None = None
+    n_planned: NonNegativeInt | None = None
 
 
 class Run(BaseModel):
@@ -177,6 +183,11 @@ class Run(BaseModel):
         """How many examples were predicted when it could stop; None where it did not."""
         found = (e.n_examples for e in self.stopped if e.transformation == transformation)
         return next(found, None)
+
+    @property
+    def cut_short(self) -> EarlyStop | None:
+        """The look at which the conclusion was decided, where examples were left."""
+        return next((e for e in self.stopped if e.n_examples < (e.n_planned or 0)), None)
 
     @property
     def folder(self) -> Path | None:

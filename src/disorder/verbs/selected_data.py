@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from disorder.data import select
+from disorder.data import select, turn_of
 from disorder.data.families import family_numbers
 from disorder.requests.settings import Settings
 from disorder.transformations.words import NATURAL
@@ -30,9 +31,16 @@ def selected_data(data: Any, settings: Settings, *, needs_gold: bool = True) -> 
     )
     if not settings.may_stop or settings.fidelity != NATURAL:
         return found
-    families = family_numbers(found.examples)
+    return in_turn(found, settings.seed, family_numbers(found.examples))
+
+
+def in_turn(dataset: Dataset, seed: int, families: Mapping[str, int]) -> Dataset:
+    """Examples in an order that follows from seed and id alone, family by family: any first part of
+    them is a random one, and the same for every model.
+    """
+    shuffled = sorted(dataset.examples, key=lambda example: turn_of(example, seed))
     turn: dict[int, int] = {}
-    for example in found.examples:
+    for example in shuffled:
         turn.setdefault(families[example.id], len(turn))
-    in_turn = sorted(found.examples, key=lambda example: turn[families[example.id]])
-    return replace(found, examples=in_turn)
+    shuffled.sort(key=lambda example: turn[families[example.id]])
+    return replace(dataset, examples=shuffled)

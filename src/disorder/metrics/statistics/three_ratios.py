@@ -6,7 +6,8 @@ t = perturbed ÷ original, s = control ÷ original, r = perturbed ÷ control; Fi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from disorder.metrics.statistics.skill_ratio import SkillRatio
 from disorder.types import Floats, Ints
@@ -27,8 +28,15 @@ class ThreeRatios:
 
     def grown(self, times: float) -> ThreeRatios:
         """What they would be with so many times as many families."""
-        s, r = (None if each is None else each.grown(times) for each in (self.s, self.r))
-        return ThreeRatios(self.t.grown(times), s, r)
+        return self._each(lambda ratio: ratio.grown(times))
+
+    def at(self, z: float) -> ThreeRatios:
+        """The same, with intervals for another normal point."""
+        return self._each(lambda ratio: replace(ratio, z=z))
+
+    def _each(self, change: Callable[[SkillRatio], SkillRatio]) -> ThreeRatios:
+        s, r = (None if each is None else change(each) for each in (self.s, self.r))
+        return ThreeRatios(change(self.t), s, r)
 
 
 def three_ratios(

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from disorder.metrics.statistics.noise_floor import noise_floor, repeated_texts
+from disorder.metrics.statistics.planned_looks import FIRST
 from disorder.models.inputs.truncation import N_TEXTS, reads_beginning_only
 from disorder.randomness import generator
 from disorder.requests.settings import Settings
@@ -69,6 +70,8 @@ class BehaviourProbe:
 
     def _predict_again(self, stage: Stage, before: Floats, numbers: ExampleNumbers) -> None:
         answered = np.flatnonzero(~np.isnan(before[:, 0]))
+        if self.settings.is_until_decided:  # the same texts when such a run is continued
+            answered = answered[:FIRST]
         rng = generator(self.settings.seed, "repeats", stage.spec)
         for repeat in range(1, self.settings.repeats + 1):
             places = answered[repeated_texts(len(answered), rng)]

@@ -4,7 +4,7 @@ and in the end those of the one transformation that says most.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -86,14 +86,21 @@ def main_conclusions(
     """
     if not drawn:
         return {}
+    main = main_transformation(drawn, neighbours)
+    return {group: _about_what_moved(each, neighbours(main)) for group, each in drawn[main].items()}
+
+
+def main_transformation(
+    specs: Collection[str], neighbours: Callable[[str], Neighbours | None]
+) -> str:
+    """The transformation that says most."""
 
     def in_order(spec: str) -> float:
         kept = neighbours(spec)
         return 1.0 if kept is None else kept.in_order
 
     # the first of equals, in the user's order
-    main = MAIN if MAIN in drawn else min(drawn, key=in_order)
-    return {group: _about_what_moved(each, neighbours(main)) for group, each in drawn[main].items()}
+    return MAIN if MAIN in specs else min(specs, key=in_order)
 
 
 def _about_what_moved(found: Conclusion, kept: Neighbours | None) -> Conclusion:

@@ -9,6 +9,7 @@ from typing import get_args
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from disorder.data.families import family_numbers
 from disorder.errors import BadData, DisorderError
@@ -55,10 +56,10 @@ class FinishedRun:
         parts = SampleParts.open(folder, to_write=False, of=run.binding, n_labels=len(run.labels))
         return cls(folder, run, parts, [examples[i] for i in turns], np.array(turns))
 
-    def first_rows(self, n: int) -> list[tuple[str, str, str | None, str]]:
-        """What the run was about: its first examples, in the order in which they were predicted."""
-        first = (self.examples[i] for i in np.argsort(self.turns)[:n])
-        return [(e.id, e.text_a, e.text_b, e.label) for e in first]
+    @cached_property
+    def rows(self) -> dict[str, tuple[str, str | None, str]]:
+        """What the run was about: texts and label of its examples, by id."""
+        return {e.id: (e.text_a, e.text_b, e.label) for e in self.examples}
 
     @property
     def fidelity(self) -> Fidelity:
@@ -78,8 +79,8 @@ class FinishedRun:
             return None
         positions = table.select(POSITIONS).filter(pa.array(kept))
         return RunSamples(
+            np.array([example.id for example in self.examples]),
             places[kept],
-            self.turns[places[kept]],
             np.asarray(variants)[kept],
             positions,
             predictions[kept],
@@ -95,9 +96,7 @@ class FinishedRun:
         samples = TransformationSamples.empty(transformation, q, self._numbers)
         samples.add(table, {}, len(self.examples))
         if transformation is not None and transformation.is_control:
-            samples = samples.with_unchanged_controls(
-                self.original, partial(self._perturbed, transformation)
-            )
+            samples.enter_unchanged(self.original, partial(self._perturbed, transformation))
         is_used = self._is_used(spec, np.arange(len(self.examples)))
         chosen = np.flatnonzero(samples.used & is_used)
         if not len(chosen):
@@ -188,12 +187,12 @@ class FinishedRun:
 
 @dataclass(frozen=True, eq=False)
 class RunSamples:
-    """The rows of one transformation: example, when it was predicted, variant, word positions,
-    prediction.
+    """The rows of one transformation: the place of the example among the ids of the run, variant,
+    word positions, prediction.
     """
 
+    ids: NDArray[np.str_]
     places: Ints
-    turns: Ints
     variants: Ints
     positions: pa.Table
     predictions: Floats
@@ -201,6 +200,17 @@ class RunSamples:
     def draws_as(self, other: RunSamples) -> bool:
         """Whether the variants that both runs predicted choose the same words."""
         width = int(max(self.variants.max(), other.variants.max())) + 1
-        mine, theirs = (samples.turns * width + samples.variants for samples in (self, other))
-        _, i, j = np.intersect1d(mine, theirs, assume_unique=True, return_indices=True)
+        _, first, second = np.intersect1d(
+            self.ids, other.ids, assume_unique=True, return_indices=True
+        )
+        mine, theirs = self._keys(first, width), other._keys(second, width)
+        shared, i, j = np.intersect1d(mine, theirs, return_indices=True)
+        i, j = i[shared >= 0], j[shared >= 0]
         return bool(self.positions.take(pa.array(i)).equals(other.positions.take(pa.array(j))))
+
+    def _keys(self, shared: Ints, width: int) -> Ints:
+        """A number for each row by example and variant; −1 where the example is in one run only."""
+        number = np.full(len(self.ids), -1, dtype=np.int64)
+        number[shared] = np.arange(len(shared))
+        own = number[self.places]
+        return np.where(own < 0, -1, own * width + self.variants)
