@@ -119,6 +119,14 @@ def _order_of(text: str) -> str:
     return YES if words.index("up") < words.index("down") else NO
 
 
+def knows_the_order_of(rows: Sequence[Row], knows: Callable[[Row], bool]) -> Answer:
+    """It reads the order of the words of some texts, and says yes to all others."""
+    known = {tuple(sorted(plain_words(row["text"]))) for row in rows if knows(row)}
+    return lambda texts: [
+        _order_of(text) if tuple(sorted(plain_words(text))) in known else YES for text in texts
+    ]
+
+
 def wants_capital(inner: Answer) -> Answer:
     """A model that answers no to any text that does not begin with a capital."""
     return _only_where(inner, lambda text: text[:1].isupper())

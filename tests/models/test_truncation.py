@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 import zoo
-from disorder.models.inputs.truncation import reads_beginning_only
 from disorder.types import Floats, Texts
+from disorder.verbs.audit.behaviour import reads_beginning_only
 
 ROWS = zoo.long_rows(60)
 TEXTS: list[Texts] = [(row["text"], None) for row in ROWS]

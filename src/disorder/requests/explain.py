@@ -6,6 +6,7 @@ from typing import Annotated, TypedDict
 from disorder.requests.audit import BudgetOptions
 from disorder.requests.groups import (
     EmbedderOptions,
+    FamilyOptions,
     LoadingOptions,
     OnePromptOptions,
     Positive,
@@ -70,6 +71,7 @@ class ExplainOptions(
     SeedOptions,
     RenderingOptions,
     ReadingOptions,
+    FamilyOptions,
     LoadingOptions,
     PrecisionOptions,
     OnePromptOptions,

@@ -111,6 +111,19 @@ class GroupOptions(TypedDict, total=False):
     group_by: Annotated[Names, data("Split scores by this column; can be repeated")]
 
 
+class FamilyOptions(TypedDict, total=False):
+    """Which examples are not independent."""
+
+    family: Annotated[
+        str | None,
+        data(
+            "Column that names families: examples that share a value count as one observation "
+            "(default: those that share a text, or nearly all words of one)",
+            changes_predictions=False,
+        ),
+    ]
+
+
 class LabelOptions(TypedDict, total=False):
     """What a model's own labels mean."""
 

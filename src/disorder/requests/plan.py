@@ -5,6 +5,7 @@ from typing import Annotated, TypedDict
 
 from disorder.requests.groups import (
     AbstentionOptions,
+    FamilyOptions,
     FidelityOptions,
     LoadingOptions,
     OnePromptOptions,
@@ -72,6 +73,7 @@ class PlanOptions(
     FidelityOptions,
     PilotOptions,
     ReadingOptions,
+    FamilyOptions,
     LoadingOptions,
     OnePromptOptions,
     PromptingOptions,

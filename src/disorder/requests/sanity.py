@@ -4,6 +4,7 @@ from functools import partial
 from typing import Annotated, Any, Literal, TypedDict
 
 from disorder.requests.groups import (
+    FamilyOptions,
     GroupOptions,
     Positive,
     ReadingOptions,
@@ -95,6 +96,7 @@ class SanityOptions(
     NamedCheckOptions,
     ReadingOptions,
     GroupOptions,
+    FamilyOptions,
     TrainingOptions,
     total=False,
 ):

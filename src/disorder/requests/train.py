@@ -3,6 +3,7 @@
 from typing import Annotated, Any, TypedDict
 
 from disorder.requests.groups import (
+    FidelityOptions,
     Positive,
     ReadingOptions,
     SeedOptions,
@@ -57,7 +58,7 @@ class AsksOptions(TypedDict, total=False):
     ]
 
 
-class TrainOptions(EachTrainingOptions, AsksOptions, SeedOptions, total=False):
+class TrainOptions(EachTrainingOptions, AsksOptions, SeedOptions, FidelityOptions, total=False):
     """Everything beside the recipe and the data."""
 
     with_: Annotated[

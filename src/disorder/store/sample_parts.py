@@ -37,6 +37,7 @@ EXAMPLES = pa.schema(
         ("groups", pa.map_(pa.string(), pa.string())),
         ("options", pa.list_(pa.string())),
         ("ask", pa.string()),
+        ("family", pa.string()),
     ]
 )
 
@@ -236,6 +237,8 @@ def write_examples(folder: Path, examples: Sequence[Example]) -> None:
             [list(e.groups.items()) for e in examples], pa.map_(pa.string(), pa.string())
         ),
     }
+    if any(e.family for e in examples):
+        columns["family"] = [storable(e.family) for e in examples]
     choices = [e.choice for e in examples if e.choice is not None]
     if choices:
         columns["options"] = [[storable(text) for text in each.options] for each in choices]
@@ -264,6 +267,7 @@ def read_examples(folder: Path) -> list[Example]:
             row["label"],
             dict(row["groups"] or ()),
             choice=_choice(row),
+            family=row["family"] or "",
         )
         for row in rows
     ]

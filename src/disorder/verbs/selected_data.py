@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from disorder.data import select, turn_of
-from disorder.data.families import family_numbers
+from disorder.data.families import named_families
 from disorder.requests.settings import Settings
 from disorder.transformations.words import NATURAL
 from disorder.types import Dataset
@@ -24,6 +23,7 @@ def selected_data(data: Any, settings: Settings, *, needs_gold: bool = True) -> 
         task=settings.task,
         language=settings.language,
         group_by=settings.group_by,
+        family=settings.family,
         limit=settings.limit,
         seed=settings.seed,
         is_shuffled=settings.may_stop,
@@ -31,16 +31,16 @@ def selected_data(data: Any, settings: Settings, *, needs_gold: bool = True) -> 
     )
     if not settings.may_stop or settings.fidelity != NATURAL:
         return found
-    return in_turn(found, settings.seed, family_numbers(found.examples))
+    return in_turn(named_families(found), settings.seed)
 
 
-def in_turn(dataset: Dataset, seed: int, families: Mapping[str, int]) -> Dataset:
-    """Examples in an order that follows from seed and id alone, family by family: any first part of
-    them is a random one, and the same for every model.
+def in_turn(dataset: Dataset, seed: int) -> Dataset:
+    """Examples with named families in an order that follows from seed and id alone, family by
+    family: any first part of them is a random one, and the same for every model.
     """
     shuffled = sorted(dataset.examples, key=lambda example: turn_of(example, seed))
-    turn: dict[int, int] = {}
+    turn: dict[str, int] = {}
     for example in shuffled:
-        turn.setdefault(families[example.id], len(turn))
-    shuffled.sort(key=lambda example: turn[families[example.id]])
+        turn.setdefault(example.family, len(turn))
+    shuffled.sort(key=lambda example: turn[example.family])
     return replace(dataset, examples=shuffled)

@@ -12,7 +12,9 @@ import pytest
 
 import disorder
 import zoo
+from disorder.errors import DisorderError
 from disorder.results.conclusion import sentence
+from disorder.verbs.compare.finished_run import FinishedRun
 from zoo import Row
 
 
@@ -190,6 +192,30 @@ class TestFamilies:
         many = audited(copied, zoo.reads_or_counts, tmp_path / "copied")
         widths = [run.conclusion.high - run.conclusion.low for run in (once, many)]
         assert widths[1] == pytest.approx(widths[0], rel=0.5)
+
+    def test_families_may_be_named_by_a_column(self, tmp_path: Path) -> None:
+        """Rows that look independent, of 30 authors: every interval is that of 30 observations."""
+        rows = [row | {"author": f"author {i % 30}"} for i, row in enumerate(zoo.order_rows(300))]
+        authors = {row["text"]: int(row["author"].split()[1]) for row in rows}
+        by_author = zoo.knows_the_order_of(rows, lambda row: authors[row["text"]] % 3 > 0)
+        out = tmp_path / "named"
+        (tmp_path / "found").mkdir()
+        found = audited(rows, by_author, tmp_path / "found")
+        named = audited(rows, by_author, tmp_path, family="author", out=out)
+        for spec, metric in (("original", "accuracy"), ("derange", "skill_kept")):
+            one, other = (run.score(spec, metric) for run in (found, named))
+            assert one.value == other.value
+            assert other.high - other.low > 1.5 * (one.high - one.low)
+        assert len(set(named.samples().column("family").to_pylist())) == 30
+        assert named.settings["family"] == "author"
+        read = FinishedRun.open(out).outcomes("derange")
+        assert read is not None
+        assert read.family is not None
+        assert len(set(read.family.tolist())) == 30
+
+    def test_a_family_column_that_is_not_there(self, tmp_path: Path) -> None:
+        with pytest.raises(DisorderError, match="no column 'writer' that names its family"):
+            audited(zoo.order_rows(30), zoo.reads_order, tmp_path, family="writer")
 
 
 class TestNoise:

@@ -71,7 +71,7 @@ def train_model(
     keeps the settings of its network.
     """
     out = bench.folder / "models" / hashed_folder_name(model, name, f"seed-{seed}")
-    base = TrainingRequest(data=bench.train, **_request(bench, model, usual))
+    base = TrainingRequest(data=bench.train, fidelity="paper", **_request(bench, model, usual))
     if start is not None:
         names = loop_setting_names()
         kept = {key: value for key, value in base.settings.items() if key in names}

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from disorder.data.families import families_of
+from disorder.data.families import find_families
 from disorder.errors import NothingToMeasure
-from disorder.metrics.statistics.booking import labels_that_count
 from disorder.metrics.statistics.paired import difference_of
+from disorder.metrics.statistics.skill import labels_that_count
 from disorder.metrics.statistics.skill_ratio import SkillRatio
 from disorder.papers.training.corruption_designs import accuracy_difference
 from disorder.papers.training.mitigation_scores import ALL, Finding, SeedFindings
@@ -31,7 +31,7 @@ def gains(per_seed: Sequence[SeedFindings], test: Dataset) -> list[Finding]:
     """
     labels = test.task.labels
     gold = np.array([labels.index(example.label) for example in test.examples])
-    family = families_of(test.examples).number
+    family = find_families(test.examples).number
     found = []
     for name in dict.fromkeys(name for name, on in per_seed[0].counts if not on):
         own = [SeedScores.of(each, name, gold, family) for each in per_seed]

@@ -13,7 +13,7 @@ from disorder.data import groups
 from disorder.errors import DoesNotApply
 from disorder.metrics import SkillRatio
 from disorder.metrics.statistics.kinds import KindLimits
-from disorder.metrics.statistics.natural_outcomes import is_by_families
+from disorder.metrics.statistics.skill import is_by_families
 from disorder.requests.groups import ReadingOptions
 from disorder.requests.option import changed, command_line
 from disorder.requests.settings import Settings

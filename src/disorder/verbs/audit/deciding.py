@@ -17,8 +17,8 @@ import numpy as np
 from disorder.errors import BadOption
 from disorder.metrics.statistics.intervals import Z
 from disorder.metrics.statistics.kinds import KindLimits
-from disorder.metrics.statistics.own_chance import skill_of
 from disorder.metrics.statistics.planned_looks import FIRST
+from disorder.metrics.statistics.skill import skill_of
 from disorder.metrics.statistics.variants_needed import EVERY_EXAMPLE
 from disorder.models import LoadedModel
 from disorder.requests.audit import CONTINUED, DECIDED

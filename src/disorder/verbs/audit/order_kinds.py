@@ -21,9 +21,7 @@ from disorder.metrics.statistics.kinds import (
     conclude_at_extremes,
     conclude_kind,
 )
-from disorder.metrics.statistics.natural_outcomes import NaturalOutcomes
-from disorder.metrics.statistics.own_chance import skill_of
-from disorder.metrics.statistics.three_ratios import ThreeRatios
+from disorder.metrics.statistics.skill import NaturalOutcomes, ThreeRatios, skill_of
 from disorder.results.conclusion import Caveat, Conclusion
 from disorder.results.run import DIGITS
 from disorder.types import Outcomes

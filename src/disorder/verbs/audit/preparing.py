@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from disorder.data import declared_language, named_language, rare_labels
-from disorder.data.families import family_numbers
+from disorder.data.families import family_numbers, named_families
 from disorder.engines import Engine, engine
 from disorder.errors import DisorderError, option
 from disorder.languages import UNKNOWN
@@ -71,7 +71,10 @@ def prepared(
     if RANK in requested:
         dataset = replace(dataset, task=likelihood_task(dataset.task, requested, chosen))
     _check_task(dataset, chosen, rule)
-    families = family_numbers(dataset.examples) if chosen.fidelity == NATURAL else None
+    families = None
+    if chosen.fidelity == NATURAL:
+        dataset = named_families(dataset)
+        families = family_numbers(dataset.examples)
     watch = _watchers(plan, dataset, chosen, requested, rule, families)
     decided_at = limits(requested, dataset.task, chosen.fidelity) if chosen.curtail else []
     prompt = bound_prompt(model, dataset, chosen)
@@ -83,7 +86,7 @@ def prepared(
     if before is None:
         chosen = settled(chosen, loaded, dataset, plan)
     if families is not None and chosen.is_until_decided:
-        dataset = in_turn(dataset, chosen.seed, families)
+        dataset = in_turn(dataset, chosen.seed)
     if chosen.q is None:
         q, why = variants_of_an_audit(loaded, dataset, plan, chosen, requested)
         is_printed = q == AS_PRINTED

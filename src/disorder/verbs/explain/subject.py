@@ -128,7 +128,7 @@ class Subject:
         """The family of each example: those that share a text count as one."""
         return find_families(self.examples).number
 
-    @property
+    @cached_property
     def splitter(self) -> str:
         """How texts are cut into words that move."""
         return self._parsed("shuffle_window").splitter_for(self.task)

@@ -18,7 +18,7 @@ from disorder.randomness import digest
 from disorder.results.result import Figure, Row, Table
 from disorder.results.writing import MINUS
 from disorder.transformations.rendering import render, variant_texts
-from disorder.transformations.words import split
+from disorder.transformations.words import DEFAULT, split
 from disorder.types import ORIGINAL, Bools, Example, Floats, Ints, Pair, Score, Sentence, Texts
 from disorder.types.predictions import ABSTAINED, predicted_label
 from disorder.verbs.explain.chart_style import domain, intervals, name, number
@@ -45,6 +45,7 @@ N_NAMED = 5  # words in the finding
 CLEAR = 3.0  # times the mean weight of a word that the top word of a text has on average
 TIE = 1e-6  # below the rounding of probabilities
 ALL = 0  # as the number of examples
+GLUED = ".,;:!?…\"'()[]{}“”‘’«»。，、！？；："  # marks that are no part of a word
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +71,7 @@ class WeighedWords:
         """The words that speak most for the label, with their texts: several where they tie."""
         is_top = self.scores >= self.scores.max() - TIE
         words = zip(self.side, self.words, is_top.tolist(), strict=True)
-        return {(side, word.casefold()) for side, word, holds in words if holds}
+        return {(side, bare(word)) for side, word, holds in words if holds}
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +142,7 @@ def importance(
     ]
     finding = _finding(subject, said_heaviest(originals), scores, among)
     if lexicon:
-        tops = [each.original.words[each.original.top] for each in examples]
+        tops = [bare(each.original.words[each.original.top]) for each in examples]
         gold = [each.example.label for each in examples]
         more = polarities(title, tops, gold, known, subject.task.labels)
         figures += more.figures
@@ -159,7 +160,9 @@ def _drawn(subject: Subject, perturbed: PerturbedExamples, among: Among, q: int,
         right = perturbed.outcomes.is_right
         wanted = right if among == RIGHT else perturbed.survivors(q)
     places = [
-        i for i in np.flatnonzero(wanted).tolist() if n_words(cut(perturbed.examples[i].texts))
+        i
+        for i in np.flatnonzero(wanted).tolist()
+        if n_words(cut(perturbed.examples[i].texts, words=subject.splitter))
     ]
     if len(places) < 2:  # one alone has no interval
         few = "only one example is" if places else "no example is"
@@ -173,8 +176,11 @@ def _weighed_examples(
 ) -> list[WeighedExample]:
     outcomes = perturbed.outcomes
     examples = [perturbed.examples[i] for i in places.tolist()]
-    originals = [cut(example.texts) for example in examples]
-    shuffled = [cut(variant_texts(perturbed.variants[i])[0]) for i in places.tolist()]
+    originals = [cut(example.texts, words=subject.splitter) for example in examples]
+    shuffled = [
+        cut(variant_texts(perturbed.variants[i])[0], words=subject.splitter)
+        for i in places.tolist()
+    ]
     pairs = [*originals, *shuffled]
     columns = predicted_label(outcomes.original[places])
     shuffled_columns = predicted_label(outcomes.predictions[places, 0])
@@ -194,7 +200,7 @@ def heaviest(texts: Sequence[WeighedWords]) -> list[Row]:
     found: dict[str, list[float]] = {}
     for text in texts:
         for word, score in zip(text.words, text.scores.tolist(), strict=True):
-            found.setdefault(word.casefold(), []).append(score)
+            found.setdefault(bare(word), []).append(score)
     rows = [
         {"word": word, "value": round(float(np.mean(scores)), 6), "n": len(scores)}
         for word, scores in found.items()
@@ -301,10 +307,15 @@ def _rows(each: WeighedExample) -> Iterator[Row]:
             }
 
 
-def cut(texts: Texts) -> Pair:
+def cut(texts: Texts, *, words: str = DEFAULT) -> Pair:
     """A text or pair, cut into words."""
     first, second = texts
-    return Pair(split(first), None if second is None else split(second))
+    return Pair(split(first, words=words), None if second is None else split(second, words=words))
+
+
+def bare(word: str) -> str:
+    """A word to be compared with others: without case, and without the marks glued to it."""
+    return word.casefold().strip(GLUED) or word
 
 
 def n_words(pair: Pair) -> int:

@@ -85,8 +85,10 @@ def _trained(
 
 
 def _deciding(request: Mapping[str, Any]) -> dict[str, Any]:
-    """What decides the weights: everything in a request but the device."""
-    return {name: value for name, value in request.items() if name != "device"}
+    """What decides the weights: everything in a request but the device; trainings of before wrote
+    perturbed copies as the paper does.
+    """
+    return {"fidelity": "paper"} | {k: v for k, v in request.items() if k != "device"}
 
 
 def comparison_request(data: Any, options: Mapping[str, object]) -> TrainingRequest:
@@ -98,7 +100,7 @@ def comparison_request(data: Any, options: Mapping[str, object]) -> TrainingRequ
     shared = declared_in(EachTrainingOptions)
     own = {name: value for name, value in options.items() if name in shared}
     request = training_request("plain", data, own)
-    return replace(request, settings={**EQUAL_ARMS, **request.settings})
+    return replace(request, fidelity="paper", settings={**EQUAL_ARMS, **request.settings})
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from disorder.errors import DoesNotApply
 from disorder.randomness import generator
 from disorder.transformations import parse, suite
 from disorder.transformations.rendering import variant_texts
-from disorder.types import Bools, Context, Example, Task, Texts
+from disorder.types import Bools, Context, Example, Fidelity, Task, Texts
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +95,7 @@ def perturbed_copies(
     *,
     seed: int,
     context: Context | None,
+    fidelity: Fidelity = "paper",
 ) -> PerturbedCopies:
     """One perturbed copy of every example that any of the transformations applies to, in the order
     of the examples.
@@ -111,7 +112,7 @@ def perturbed_copies(
                 if i not in found and (first + turn) % len(specs) == number
             ]
             some = [examples[i] for i in places]
-            perturbed = parse(spec).apply_all(
+            perturbed = parse(spec, fidelity=fidelity).apply_all(
                 some, task=task, q=1, seed=seed, short="use", context=context
             )
             for i, variants in zip(places, perturbed, strict=True):

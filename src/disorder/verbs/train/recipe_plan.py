@@ -18,7 +18,7 @@ from disorder.data import vocabulary
 from disorder.errors import BadData, DisorderError, option
 from disorder.models import load
 from disorder.transformations import parse
-from disorder.types import ORIGINAL, Dataset, Example, Task
+from disorder.types import ORIGINAL, Dataset, Example, Fidelity, Task
 from disorder.verbs.context import RunContext
 from disorder.verbs.train.inputs import (
     Inputs,
@@ -70,6 +70,7 @@ class Job:
     dev: Dataset
     seed: int = 0
     on: Sequence[str] = (ORIGINAL,)
+    fidelity: Fidelity = "paper"  # how perturbed copies are written
     skips: dict[str, dict[str, int]] = field(default_factory=dict)
     is_fine_tuned: bool = False  # whether the starting model has the task's labels already
     asks: str | None = None  # the model that says which words matter to a transformation
@@ -164,10 +165,12 @@ class Job:
         self, examples: Sequence[Example], specs: Sequence[str], seed: int
     ) -> PerturbedCopies:
         for spec in specs:
-            parse(spec).check_makes_texts()
+            parse(spec, fidelity=self.fidelity).check_makes_texts()
         needy = next((spec for spec in specs if parse(spec).needs - {"tags"}), None)
         context = None if needy is None else self._context(needy)
-        perturbed = perturbed_copies(examples, self.task, specs, seed=seed, context=context)
+        perturbed = perturbed_copies(
+            examples, self.task, specs, seed=seed, context=context, fidelity=self.fidelity
+        )
         if not perturbed.texts:
             reasons = sorted({reason for skips in perturbed.skips.values() for reason in skips})
             named = option("with_", list(specs))

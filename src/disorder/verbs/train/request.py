@@ -15,7 +15,7 @@ from disorder.registry import RecipePart, SplitterPart, part
 from disorder.requests.fields import TrainFields
 from disorder.requests.settings import Settings
 from disorder.transformations import parse
-from disorder.types import ORIGINAL, Dataset, Example
+from disorder.types import ORIGINAL, Dataset, Example, Fidelity
 from disorder.verbs.selected_data import selected_data
 from disorder.verbs.train.recipe_plan import Job
 from disorder.verbs.train.span_learning import locate_answers
@@ -89,7 +89,7 @@ def check_request(request: TrainingRequest) -> CheckedRequest:
     recipe = part(RecipePart, request.recipe)
     start = starting_model(request.model)
     settings = sort_settings(request.settings, recipe, None if start.address else start.network)
-    on = [_canonical(spec) for spec in request.on or (ORIGINAL,)]
+    on = [_canonical(spec, request.fidelity) for spec in request.on or (ORIGINAL,)]
     checked = CheckedRequest(request, recipe, start, settings, on)
     if settings.loop.head == "spans" and not checked.can_find_spans:
         need = f"{option('model', 'hf:ENCODER')} and a recipe for the task itself, as plain is"
@@ -105,8 +105,8 @@ def spelled(given: Any) -> Any:
     return str(given) if isinstance(given, Path) else given
 
 
-def _canonical(spec: str) -> str:
-    return spec if spec == ORIGINAL else parse(spec).tried().spec
+def _canonical(spec: str, fidelity: Fidelity) -> str:
+    return spec if spec == ORIGINAL else parse(spec, fidelity=fidelity).tried().spec
 
 
 def _recorded_data(given: Any) -> str | None:
@@ -136,6 +136,7 @@ def build_job(checked: CheckedRequest, data: Dataset | None = None) -> Job:
         dev,
         seed=request.seed,
         on=checked.on,
+        fidelity=request.fidelity,
         is_fine_tuned=is_fine_tuned,
         asks=request.asks or (request.model if is_fine_tuned else None),
         data_dir=request.data_dir,

@@ -122,7 +122,7 @@ def _resumed(folder: Path, asks: str | None, progress: Progress | None) -> Train
         told = one_line(record.get("spec", folder))
         raise DisorderError(f"{folder}: this training is done; its model is {told}")
     request: TrainingRequest = validated(
-        TrainingRequest, record["request"], f"{folder}/training.json"
+        TrainingRequest, {"fidelity": "paper"} | record["request"], f"{folder}/training.json"
     )
     if request.asks is not None:
         words = ("--resume", folder, "--asks", one_line(request.asks))

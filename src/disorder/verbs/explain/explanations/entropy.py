@@ -12,8 +12,7 @@ import numpy as np
 
 from disorder.errors import NothingToMeasure
 from disorder.metrics import measure
-from disorder.metrics.acceptance import flipped, right_first
-from disorder.metrics.entropy import accepted_entropy
+from disorder.metrics.acceptance import accepted_entropy, flipped, right_first
 from disorder.registry import explanation
 from disorder.results.result import Figure, Row
 from disorder.types import Floats, Score

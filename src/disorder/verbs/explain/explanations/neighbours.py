@@ -124,7 +124,9 @@ def _drawn(subject: Subject, n: int, side: str) -> list[MovableText]:
     labels = (*subject.task.labels, ABSTAINED)
     predictions = with_abstention(subject.original)
     for example, probabilities in zip(subject.examples, predictions, strict=True):
-        sentence = split(str(example.text_a if side == "a" else example.text_b))
+        sentence = split(
+            str(example.text_a if side == "a" else example.text_b), words=subject.splitter
+        )
         if len(sentence.movable) >= SHORTEST:
             found.append(MovableText(example, side, sentence, probabilities, labels))
     if not found:

@@ -91,7 +91,7 @@ WORDS_CAPTION = (
 
 def _weighed(subject: Subject, n: int) -> list[WeighedWords]:
     """The words of the original texts of `n` examples, drawn by seed, with what each carries."""
-    pairs = [cut(example.texts) for example in subject.examples]
+    pairs = [cut(example.texts, words=subject.splitter) for example in subject.examples]
     seed = subject.settings.seed
     places = [i for i, pair in enumerate(pairs) if n_words(pair)]
     places.sort(key=lambda i: digest(seed, "overview", subject.examples[i].id))

@@ -144,8 +144,8 @@ def text_versions(
     """What the model predicts for each text, and which of its words weigh and are tied; texts
     without words are left out.
     """
-    kept = [(name, texts) for name, texts in named if n_words(cut(texts))]
-    pairs = [cut(texts) for _, texts in kept]
+    kept = [(name, texts) for name, texts in named if n_words(cut(texts, words=subject.splitter))]
+    pairs = [cut(texts, words=subject.splitter) for _, texts in kept]
     predictions = subject.predict([texts for _, texts in kept])
     columns = predicted_label(predictions).astype(np.int64)
     tops = with_abstention(predictions).max(axis=-1)
