@@ -284,8 +284,7 @@ def _predict_portion(
 def _reached(dataset: Dataset, n_done: int, why: str) -> Dataset:
     """The examples that were reached; they are a random part."""
     n_left = len(dataset.examples) - n_done
-    n = len(dataset.examples)
-    note = f"{why}: stopped after {n_done:,} of {n:,} examples, a random part of the data"
+    note = f"{why}: stopped after {n_done:,} examples, a random part of the data"
     return replace(
         dataset,
         examples=dataset.examples[:n_done],
