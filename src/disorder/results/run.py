@@ -79,19 +79,22 @@ class Omitted(BaseModel):
 
 
 class EarlyStop(BaseModel):
-    """A score that was watched until prediction could stop, with the interval that holds then.
-
-    `z` is the normal point of the planned look that ended it, where there was one, and `n_planned`
-    how many examples there are.
-    """
+    """A score that was watched until prediction could stop, with the interval that holds then."""
 
     transformation: str
     metric: str
     low: FiniteFloat | None = None
     high: FiniteFloat | None = None
     n_examples: NonNegativeInt
-    z: FiniteFloat | None = None
-    n_planned: NonNegativeInt | None = None
+
+
+class LastLook(EarlyStop):
+    """The skill kept at the planned look that ended a run (`--until decided`): `z` is the normal
+    point of its interval, `n_planned` how many examples there are.
+    """
+
+    z: FiniteFloat
+    n_planned: NonNegativeInt
 
 
 class Run(BaseModel):
@@ -134,7 +137,7 @@ class Run(BaseModel):
     notes: list[str] = Field(default_factory=list)
     prompt: dict[str, Any] = Field(default_factory=dict)  # of a language model
     prompt_spread: list[dict[str, Any]] = Field(default_factory=list)  # scores over several prompts
-    stopped: list[EarlyStop] = Field(default_factory=list)
+    stopped: list[LastLook | EarlyStop] = Field(default_factory=list)
     spent: dict[str, float] = Field(default_factory=dict)  # questions, tokens, money; all sessions
     gate: dict[str, Any] = Field(default_factory=dict)  # the decision of --fail-if
     versions: dict[str, str] = Field(default_factory=dict)
@@ -185,9 +188,10 @@ class Run(BaseModel):
         return next(found, None)
 
     @property
-    def cut_short(self) -> EarlyStop | None:
+    def cut_short(self) -> LastLook | None:
         """The look at which the conclusion was decided, where examples were left."""
-        return next((e for e in self.stopped if e.n_examples < (e.n_planned or 0)), None)
+        looks = (each for each in self.stopped if isinstance(each, LastLook))
+        return next((each for each in looks if each.n_examples < each.n_planned), None)
 
     @property
     def folder(self) -> Path | None:

@@ -9,7 +9,7 @@ import pytest
 
 import disorder
 from disorder.errors import DisorderError, naming_options
-from disorder.results.run import Run
+from disorder.results.run import LastLook, Run
 from disorder.results.run_folder import read_run
 from disorder.verbs.audit import deciding
 
@@ -60,8 +60,8 @@ def test_a_clear_case_ends_at_an_early_look(model: object, kind: str) -> None:
     assert run.conclusion.kind == kind
     assert 200 <= run.n_examples < 600
     [stop] = run.stopped
+    assert isinstance(stop, LastLook)
     assert (stop.n_examples, stop.n_planned) == (run.n_examples, 600)
-    assert stop.z is not None
     assert stop.z > 3
     told = f"Decided after {run.n_examples} of 600 examples: the value leans outward."
     assert told in " ".join(run.result.lead)

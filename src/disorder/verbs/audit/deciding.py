@@ -24,7 +24,7 @@ from disorder.models import LoadedModel
 from disorder.requests.audit import CONTINUED, DECIDED
 from disorder.requests.settings import Settings
 from disorder.results.conclusion import Conclusion
-from disorder.results.run import EarlyStop
+from disorder.results.run import EarlyStop, LastLook
 from disorder.tasks.pair import SAME_WORDS
 from disorder.transformations import Transformation
 from disorder.types import CONTROL_OF, Costs, Dataset, Outcomes
@@ -131,7 +131,7 @@ class UntilDecided(Watcher):
         bounds = skill_of(seen).ratios()[0].t.interval(self.z) if has_ratio else None
         low, high = bounds or (None, None)
         return [
-            EarlyStop(
+            LastLook(
                 transformation=self.spec,
                 metric="skill_kept",
                 low=low,

@@ -17,7 +17,7 @@ from disorder.metrics import references, step_counts
 from disorder.metrics.statistics.intervals import Z
 from disorder.requests.settings import Settings
 from disorder.results.conclusion import Caveat, Conclusion
-from disorder.results.run import EarlyStop, Omitted, Record
+from disorder.results.run import EarlyStop, LastLook, Omitted, Record
 from disorder.tasks.pair import SAME_WORDS
 from disorder.transformations import Transformation
 from disorder.transformations.surface_control import SAME_AS_ORIGINAL
@@ -254,7 +254,7 @@ class Measuring:
     def caveats_of_the_run(self, stops: Sequence[EarlyStop]) -> list[Caveat]:
         """Caveats that hold for every group under a transformation that stopped so."""
         found = [Caveat(kind="language", text=text) for text in self.language_caveats]
-        if any(each.n_planned for each in stops):  # their interval allows for it
+        if any(isinstance(each, LastLook) for each in stops):  # their interval allows for it
             return found
         n = len(self.dataset.examples)
         is_early = any(stop.n_examples < n or self.facts.fidelity != NATURAL for stop in stops)
@@ -310,7 +310,7 @@ def _sorted(counts: Mapping[str, int]) -> dict[str, int]:
 
 def _z_of(stops: Sequence[EarlyStop]) -> float:
     """The normal point of the look that ended a run."""
-    return next((each.z for each in stops if each.z is not None), Z)
+    return next((each.z for each in stops if isinstance(each, LastLook)), Z)
 
 
 def _with_anytime_interval(record: Record, stops: Sequence[EarlyStop]) -> Record:
