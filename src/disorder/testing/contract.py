@@ -49,7 +49,7 @@ from disorder.testing.made_up import (
     outcomes,
 )
 from disorder.transformations import Transformation, parse
-from disorder.transformations.positions.prompt_examples import shots_sentence
+from disorder.transformations.positions.orders_within_groups import shots_sentence
 from disorder.transformations.rendering import render, variant_texts
 from disorder.transformations.words import split
 from disorder.types import Choice, Example, Fidelity, Outcomes, Score, Task, Variants
