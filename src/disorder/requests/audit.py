@@ -89,7 +89,6 @@ class UntilOptions(TypedDict, total=False):
             check=Need("decided or never", lambda value: value in (None, DECIDED, "never")),
             choices=(DECIDED, "never"),
             changes_predictions=False,
-            is_common=True,
         ),
     ]
 
