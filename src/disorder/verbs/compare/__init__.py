@@ -121,9 +121,7 @@ def _check_same(base: FinishedRun, other: FinishedRun, *, has_chosen: bool) -> N
         if list(differing) == ["transformations"]:
             tip = f"{option('with_', 'T')} compares one that they share"
         raise DisorderError(f"{names} cannot be compared: they differ in {told}; {tip}")
-    shared = base.rows.keys() & other.rows.keys()  # one may have stopped earlier
-    n_least = min(len(base.rows), len(other.rows))
-    if len(shared) < n_least or any(base.rows[name] != other.rows[name] for name in shared):
+    if base.cut_otherwise(other) is None:
         raise BadData(
             f"{base.folder} and {other.folder} hold other examples, though their hashes agree; "
             "audit them again"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -56,10 +57,18 @@ class FinishedRun:
         parts = SampleParts.open(folder, to_write=False, of=run.binding, n_labels=len(run.labels))
         return cls(folder, run, parts, [examples[i] for i in turns], np.array(turns))
 
-    @cached_property
-    def rows(self) -> dict[str, tuple[str, str | None, str]]:
-        """What the run was about: texts and label of its examples, by id."""
-        return {e.id: (e.text_a, e.text_b, e.label) for e in self.examples}
+    def cut_otherwise(self, other: FinishedRun) -> list[str] | None:
+        """The ids of examples whose texts one of two models read further than the other; None where
+        the runs are about other examples.
+        """
+        by_id = {example.id: example for example in other.examples}
+        pairs = [(mine, by_id[mine.id]) for mine in self.examples if mine.id in by_id]
+        if len(pairs) < min(len(self.examples), len(by_id)):  # one may have stopped earlier
+            return None
+        for mine, theirs in pairs:
+            if mine.label != theirs.label or not all(map(_is_part, mine.texts, theirs.texts)):
+                return None
+        return [mine.id for mine, theirs in pairs if mine.texts != theirs.texts]
 
     @property
     def fidelity(self) -> Fidelity:
@@ -185,6 +194,14 @@ class FinishedRun:
         )
 
 
+def _is_part(one: str | None, other: str | None) -> bool:
+    """Whether a text is the beginning or the end of another."""
+    if one is None or other is None:
+        return one is other
+    short, long = sorted((one, other), key=len)
+    return long.startswith(short) or long.endswith(short)
+
+
 @dataclass(frozen=True, eq=False)
 class RunSamples:
     """The rows of one transformation: the place of the example among the ids of the run, variant,
@@ -197,20 +214,22 @@ class RunSamples:
     positions: pa.Table
     predictions: Floats
 
-    def draws_as(self, other: RunSamples) -> bool:
-        """Whether the variants that both runs predicted choose the same words."""
+    def draws_as(self, other: RunSamples, cut: Collection[str] = ()) -> bool:
+        """Whether the variants that both runs predicted choose the same words; those of examples
+        that were cut at another place cannot.
+        """
         width = int(max(self.variants.max(), other.variants.max())) + 1
-        _, first, second = np.intersect1d(
-            self.ids, other.ids, assume_unique=True, return_indices=True
-        )
-        mine, theirs = self._keys(first, width), other._keys(second, width)
-        shared, i, j = np.intersect1d(mine, theirs, return_indices=True)
-        i, j = i[shared >= 0], j[shared >= 0]
+        shared = np.setdiff1d(np.intersect1d(self.ids, other.ids), np.array(list(cut), dtype=str))
+        mine, theirs = self._keys(shared, width), other._keys(shared, width)
+        _, i, j = np.intersect1d(mine, theirs, return_indices=True)
+        is_shared = mine[i] >= 0
+        i, j = i[is_shared], j[is_shared]
         return bool(self.positions.take(pa.array(i)).equals(other.positions.take(pa.array(j))))
 
-    def _keys(self, shared: Ints, width: int) -> Ints:
-        """A number for each row by example and variant; −1 where the example is in one run only."""
+    def _keys(self, shared: NDArray[np.str_], width: int) -> Ints:
+        """A number for each row by example and variant; −1 where the example is not shared."""
         number = np.full(len(self.ids), -1, dtype=np.int64)
-        number[shared] = np.arange(len(shared))
-        own = number[self.places]
-        return np.where(own < 0, -1, own * width + self.variants)
+        _, own, among = np.intersect1d(self.ids, shared, return_indices=True)
+        number[own] = among
+        found = number[self.places]
+        return np.where(found < 0, -1, found * width + self.variants)
