@@ -12,12 +12,13 @@ from typing import Any
 
 from disorder.data import declared_language, named_language, rare_labels
 from disorder.data.families import family_numbers, named_families
-from disorder.engines import Engine, engine
+from disorder.engines import Engine
 from disorder.errors import DisorderError, option
 from disorder.languages import UNKNOWN
 from disorder.metrics import Metric, StopRule, limits
 from disorder.models import LoadedModel
 from disorder.models.prompting import Prompt
+from disorder.registry import EnginePart, part
 from disorder.requests.settings import Settings
 from disorder.results.progress import Steps, shown_progress
 from disorder.results.run import Run
@@ -120,7 +121,7 @@ def prepared(
         engine=_engine(predictor, model, dataset, chosen, prompt),
         requested=requested,
         budget=budget,
-        watch=[*watch, budget],
+        watch=[*watch, budget] if budget.limits else watch,
         is_resumed=before is not None,
         resume_with=turn.resume_with,
         families=families,
@@ -219,8 +220,9 @@ def _engine(
     if chosen.engine != "local":
         load = partial(load_with, model, dataset.task, chosen, prompt, chosen.precision)
         worker = replace(predictor, load=load)
-    make = partial(_same, worker)
-    return engine(chosen.engine, address=chosen.address, workers=chosen.workers, make=make)
+    start = part(EnginePart, chosen.engine).function
+    found: Engine = start(partial(_same, worker), chosen.address, chosen.workers)
+    return found
 
 
 def _same(thing: Any) -> Any:
