@@ -134,11 +134,11 @@ def records(kind: type[T]) -> Form[T]:
     """A dataclass or any type that pydantic can check, as JSON; one with numbers that JSON lacks
     is not kept.
     """
-    return Form(".json", _to_json, lambda content, name: _from_json(kind, content, name))
-
-
-def _to_json(found: Any) -> bytes:
-    return json.dumps(found, indent=1, allow_nan=False, default=_plain).encode()
+    return Form(
+        ".json",
+        lambda found: json.dumps(found, indent=1, allow_nan=False, default=_plain).encode(),
+        lambda content, name: validated(kind, parse_json(content, name), name),
+    )
 
 
 def _plain(value: Any) -> Any:
@@ -150,11 +150,6 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "model_dump"):
         return value.model_dump()
     raise TypeError(f"{type(value).__name__} cannot be kept")
-
-
-def _from_json(kind: type[T], content: bytes, name: str) -> T:
-    found: T = validated(kind, parse_json(content, name), name)
-    return found
 
 
 def _to_npz(arrays: Arrays) -> bytes:

@@ -214,14 +214,11 @@ def neighbours_kept(variants: Variants) -> Floats:
     """
     found = np.zeros(4)
     for rows in variants.sides:
-        if rows.written is None and rows.positions.shape[1] > 1 and _is_moved(rows.positions):
+        n = rows.positions.shape[1] - 1
+        is_moved = bool((rows.positions != np.arange(n + 1)).any())
+        if rows.written is None and n > 0 and is_moved:
             apart = np.diff(rows.positions, axis=1)
-            n = apart.shape[1]
             in_order = (apart == 1).sum(axis=1).mean()
             beside = (np.abs(apart) == 1).sum(axis=1).mean()
             found += [in_order, beside, n * min(1.0, 2 / (n + 1)), n]
     return found
-
-
-def _is_moved(positions: Ints) -> bool:
-    return bool((positions != np.arange(positions.shape[1])).any())

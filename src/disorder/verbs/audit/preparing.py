@@ -4,7 +4,7 @@ before anything is predicted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -94,14 +94,10 @@ def prepared(
         threshold=loaded.similar_above,
         short=chosen.short_texts,
     )
-    run = _new_run(loaded, data, dataset, plan, chosen)
-    run.notes = [
-        *dataset.notes,
-        *rare_labels(dataset),
-        *left_out,
-        *tagger_notes(_taggers(plan, dataset)),
-        *notes,
-    ]
+    taggers = {t.tagger_for(dataset.task) for t in plan if "tags" in t.needs}
+    run = _new_run(loaded, data, dataset, plan, chosen, taggers)
+    said = tagger_notes(taggers) if taggers else []
+    run.notes = [*dataset.notes, *rare_labels(dataset), *left_out, *said, *notes]
     if before is not None:
         continue_run(run, before)
     predictor = BlockPredictor.of(partial(_same, loaded), dataset, plan, chosen, decided_at)
@@ -117,7 +113,10 @@ def prepared(
         plan=plan,
         settings=chosen,
         run=run,
-        progress=Steps(shown_progress(progress), _work(plan, chosen.n_variants)),
+        progress=Steps(
+            shown_progress(progress),
+            {ORIGINAL: 1.0, **{each.spec: float(each.count(chosen.n_variants)) for each in plan}},
+        ),
         engine=_engine(predictor, model, dataset, chosen, prompt),
         requested=requested,
         budget=budget,
@@ -126,11 +125,6 @@ def prepared(
         resume_with=turn.resume_with,
         families=families,
     )
-
-
-def _work(plan: Sequence[Transformation], q: int) -> dict[str, float]:
-    """How many texts of each example are predicted, by the stage of it."""
-    return {ORIGINAL: 1.0, **{each.spec: float(each.count(q)) for each in plan}}
 
 
 def _known_language(data: Any, chosen: Settings) -> str | None:
@@ -182,6 +176,7 @@ def _new_run(
     dataset: Dataset,
     plan: Sequence[Transformation],
     chosen: Settings,
+    taggers: Collection[str],
 ) -> Run:
     name = str(data) if isinstance(data, str | Path) else dataset.name
     outside = ("seed", "transformations")  # stand at the top of run.json
@@ -194,18 +189,13 @@ def _new_run(
         transformation.spec for transformation in plan if transformation.keeps_words
     ]
     run.hashes = {"data": dataset.fingerprint, "model": loaded.fingerprint}
-    run.taggers = sorted({resolved(tagger) for tagger in _taggers(plan, dataset)})
+    run.taggers = sorted({resolved(tagger) for tagger in taggers})
     first = dataset.examples[0]
     run.prompt = loaded.prompt_description(first.choice or first.texts)
     # one that is not known changes no score: it is a note, and an error where it is needed
     run.language_caveats = [] if dataset.task.language == UNKNOWN else list(dataset.notes)
     run.splitters = {t.spec: t.splitter_for(dataset.task) for t in plan}
     return run
-
-
-def _taggers(plan: Sequence[Transformation], dataset: Dataset) -> set[str]:
-    """The taggers that the transformations use on these data."""
-    return {t.tagger_for(dataset.task) for t in plan if "tags" in t.needs}
 
 
 def _engine(
