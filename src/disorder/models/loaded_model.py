@@ -142,7 +142,7 @@ class LoadedModel:
             is_below = self.calibration.abstains_on(aligned) & (outcomes == ANSWERED)
             outcomes = np.where(is_below, ABSTAINS, outcomes)
         if (outcomes != ANSWERED).any():
-            aligned[outcomes == ABSTAINS] = 0.0
+            aligned[outcomes == ABSTAINS] = 0.0 if self.labels else np.nan
         return Predictions(aligned, outcomes)
 
     def _cached(self, inputs: ModelInputs, cache: PredictionCache) -> Predictions:

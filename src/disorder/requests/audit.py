@@ -20,6 +20,7 @@ from disorder.requests.groups import (
     ServerAddressOptions,
     ServerOptions,
     budget,
+    json_output,
     model,
     output,
     prompting,
@@ -303,12 +304,4 @@ class AuditOutput(TypedDict):
         ),
     ]
     profile: Annotated[bool, output("Say where the time went", default=False)]
-    as_json: Annotated[
-        bool,
-        output(
-            "Print result.json on standard output and nothing else",
-            default=False,
-            flags=("--json",),
-            is_common=True,
-        ),
-    ]
+    as_json: Annotated[bool, json_output("Print result.json on standard output and nothing else")]

@@ -16,6 +16,7 @@ from disorder.requests.groups import (
     RenderingOptions,
     SeedOptions,
     ServerOptions,
+    json_output,
     output,
     sampling,
 )
@@ -102,11 +103,5 @@ class ExplainOutput(TypedDict):
         Place, output("Write the data behind the figure here; of several, one file each")
     ]
     as_json: Annotated[
-        bool,
-        output(
-            "Print the findings as JSON on standard output and nothing else",
-            default=False,
-            flags=("--json",),
-            is_common=True,
-        ),
+        bool, json_output("Print the findings as JSON on standard output and nothing else")
     ]

@@ -22,6 +22,7 @@ prompting = partial(Option, group="Prompts of language models", for_prompt=True)
 server = partial(Option, group="Servers", for_model=True)
 budget = partial(Option, group="Costs", changes_predictions=False)
 output = partial(Option, group="Output")
+json_output = partial(output, default=False, flags=("--json",), is_common=True)
 training = partial(Option, group="Training")
 
 Positive = at_least(1)

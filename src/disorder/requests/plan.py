@@ -15,7 +15,7 @@ from disorder.requests.groups import (
     ReadingOptions,
     SeedOptions,
     ServerOptions,
-    output,
+    json_output,
     sampling,
 )
 from disorder.requests.option import Need, Option, at_least
@@ -88,12 +88,4 @@ class PlanOptions(
 class PlanOutput(TypedDict):
     """What the command alone takes."""
 
-    as_json: Annotated[
-        bool,
-        output(
-            "Print the plan as JSON and nothing else",
-            default=False,
-            flags=("--json",),
-            is_common=True,
-        ),
-    ]
+    as_json: Annotated[bool, json_output("Print the plan as JSON and nothing else")]

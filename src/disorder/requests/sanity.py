@@ -11,6 +11,7 @@ from disorder.requests.groups import (
     SeedOptions,
     TrainingOptions,
     data,
+    json_output,
     output,
     training,
 )
@@ -109,12 +110,4 @@ class SanityOutput(TypedDict):
     out: Annotated[
         Place, output("Folder of the report (default: runs/DATE-sanity-DATA)", is_common=True)
     ]
-    as_json: Annotated[
-        bool,
-        output(
-            "Print result.json on standard output and nothing else",
-            default=False,
-            flags=("--json",),
-            is_common=True,
-        ),
-    ]
+    as_json: Annotated[bool, json_output("Print result.json on standard output and nothing else")]

@@ -9,6 +9,7 @@ from disorder.requests.groups import (
     SeedOptions,
     TrainingOptions,
     data,
+    json_output,
     output,
     training,
 )
@@ -88,12 +89,4 @@ class TrainOutput(TypedDict):
             is_common=True,
         ),
     ]
-    as_json: Annotated[
-        bool,
-        output(
-            "Print training.json on standard output and nothing else",
-            default=False,
-            flags=("--json",),
-            is_common=True,
-        ),
-    ]
+    as_json: Annotated[bool, json_output("Print training.json on standard output and nothing else")]

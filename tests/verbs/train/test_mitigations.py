@@ -27,7 +27,7 @@ from disorder.verbs.train import (
     train,
 )
 from disorder.verbs.train.before_after import abstained, audit_training
-from disorder.verbs.train.calibrating import fit_temperature, fit_threshold
+from disorder.verbs.train.evaluation import fit_temperature, fit_threshold
 from disorder.verbs.train.inputs import perturbed_copies, salad_specs
 
 torch = pytest.importorskip("torch", reason="needs torch")

@@ -14,7 +14,6 @@ import numpy as np
 
 from disorder.errors import BadSetting, NothingToMeasure
 from disorder.metrics import average, share
-from disorder.randomness import digest
 from disorder.results.result import Figure, Row, Table
 from disorder.results.writing import MINUS
 from disorder.transformations.rendering import render, variant_texts
@@ -118,9 +117,7 @@ def importance(
     among: Among,
     lexicon: str,
 ) -> Explained:
-    """Weigh the words of up to `n` examples (0: all), original and under the first of `q`
-    shuffles.
-    """
+    """Weigh the words of up to `n` examples (0: all), original and under the first shuffle."""
     if (n < 2 and n != ALL) or q < 1:
         need = "two examples or more (0: all), and one shuffle or more"
         raise BadSetting(title, n=n, q=q, need=need)
@@ -132,13 +129,10 @@ def importance(
         scores["survivors"] = share(perturbed.survivors(q)[right])
     originals = [each.original for each in examples]
     figures = [_words(title, examples), _change(title, scores)]
+    every = [row for each in examples for row in _rows(each)]
     tables = [
-        Table(
-            f"{title}_heaviest",
-            "The words that carry most, in original texts.",
-            heaviest(originals),
-        ),
-        _table(title, examples),
+        Table(f"{title}_heaviest", HEAVIEST, heaviest(originals)),
+        Table(f"{title}_all", "Every word weighed.", every),
     ]
     finding = _finding(subject, said_heaviest(originals), scores, among)
     if lexicon:
@@ -167,8 +161,8 @@ def _drawn(subject: Subject, perturbed: PerturbedExamples, among: Among, q: int,
     if len(places) < 2:  # one alone has no interval
         few = "only one example is" if places else "no example is"
         raise NothingToMeasure(f"{few} {WHICH[among]}; among=all takes more")
-    places.sort(key=lambda i: digest(subject.settings.seed, "importance", perturbed.examples[i].id))
-    return np.array(sorted(places[:n] if n else places))
+    drawn = perturbed.by_seed("importance", np.array(places), subject.settings.seed)
+    return np.array(sorted(drawn[: n or None]))
 
 
 def _weighed_examples(
@@ -224,19 +218,16 @@ def said_heaviest(texts: Sequence[WeighedWords]) -> str:
 
 
 def _scores(examples: Sequence[WeighedExample]) -> dict[str, Score]:
-    original = np.array([each.original.size for each in examples])
-    shuffled = np.array([each.shuffled.size for each in examples])
+    sizes = {
+        ORIGINAL: np.array([each.original.size for each in examples]),
+        SHUFFLED: np.array([each.shuffled.size for each in examples]),
+    }
+    means = {name: average(each) for name, each in sizes.items()}
     return {
-        ORIGINAL: _not_negative(average(original)),
-        SHUFFLED: _not_negative(average(shuffled)),
-        "change": average(shuffled - original),
+        **{name: replace(mean, low=max(0.0, mean.low)) for name, mean in means.items()},
+        "change": average(sizes[SHUFFLED] - sizes[ORIGINAL]),
         "same_top": share(np.array([each.has_same_top for each in examples])),
     }
-
-
-def _not_negative(score: Score) -> Score:
-    """A mean of sizes, whose interval ends at 0."""
-    return replace(score, low=max(0.0, score.low))
 
 
 def _finding(subject: Subject, words: str, scores: dict[str, Score], among: Among) -> str:
@@ -286,11 +277,6 @@ def _words(title: str, examples: Sequence[WeighedExample]) -> Figure:
     )
     rows = [row for each in chosen for row in _rows(each)]
     return Figure(f"{title}_words", caption, rows, drawn=importance_drawing(lines))
-
-
-def _table(title: str, examples: Sequence[WeighedExample]) -> Table:
-    rows = [row for each in examples for row in _rows(each)]
-    return Table(f"{title}_all", "Every word weighed.", rows)
 
 
 def _rows(each: WeighedExample) -> Iterator[Row]:
@@ -345,9 +331,7 @@ def _cuts(pair: Pair) -> Ints:
 
 
 def _rendered(sentence: Sentence, kept: Bools) -> list[str]:
-    """The texts that keep these words and all punctuation; rows of one length are rendered
-    together.
-    """
+    """The texts that keep these words and all punctuation; those of one length together."""
     stays = np.ones((len(kept), len(sentence)), dtype=bool)
     stays[:, sentence.movable] = kept
     lengths = stays.sum(axis=1)

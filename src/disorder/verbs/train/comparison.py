@@ -43,9 +43,7 @@ class TrainingSource:
 
     @classmethod
     def of(cls, request: TrainingRequest) -> TrainingSource:
-        """Read all training data of a request; how much of it a training takes is drawn by its
-        seed.
-        """
+        """Read all training data of a request; how much a training takes is drawn by its seed."""
         return cls(request.data, selected_data(request.data, request.reading))
 
 
@@ -105,9 +103,7 @@ def comparison_request(data: Any, options: Mapping[str, object]) -> TrainingRequ
 
 @dataclass(frozen=True)
 class TrainingCounts:
-    """How much a model learned from: examples (and of them those that no transformation applied
-    to), rows over all epochs, updates of the weights.
-    """
+    """How much a model learned from: examples (and how many as they were), rows, updates."""
 
     n_examples: int
     n_rows: int

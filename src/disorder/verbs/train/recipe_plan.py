@@ -24,12 +24,13 @@ from disorder.verbs.train.inputs import (
     Inputs,
     PerturbedCopies,
     answer_targets,
+    cross_entropy,
     label_targets,
     perturbed_copies,
     salad_specs,
+    squared_error,
 )
-from disorder.verbs.train.losses import cross_entropy, squared_error
-from disorder.verbs.train.span_learning import score_spans_after, span_loss
+from disorder.verbs.train.network_rows import score_spans_after, span_loss
 from disorder.verbs.train.trainable import SPANS, TrainableModel
 
 Loss = Callable[[Any, Any, Any], Any]
@@ -114,9 +115,7 @@ class Job:
         return None if learn else 0
 
     def inputs(self) -> Inputs:
-        """The training data as `--with` says: original, perturbed, or several copies one after the
-        other.
-        """
+        """The training data as `--with` says: original, perturbed, or several copies."""
         first, *more = [self.copies(spec) for spec in self.on]
         for other in more:
             first += other
@@ -138,17 +137,13 @@ class Job:
         return self._perturbed_inputs(self.train.examples, perturbed)
 
     def perturbed_by(self, usual: Sequence[str] | None = None) -> list[str]:
-        """The transformations of a mitigation: those of `--with`, else the usual ones, else Word
-        Salad's.
-        """
+        """The transformations of a mitigation: of `--with`, the usual ones, or Word Salad's."""
         named = [spec for spec in self.on if spec != ORIGINAL] or list(usual or ())
         is_pair = self.train.examples[0].text_b is not None
         return named or salad_specs(is_pair=is_pair, has_model=self.asks is not None)
 
     def mixed(self, specs: Sequence[str], *, draw: int = 0) -> Inputs:
-        """One perturbed copy of every training example, by a transformation drawn for it; skips are
-        counted as for copies.
-        """
+        """One perturbed copy of every training example, by a transformation drawn for it."""
         return self._perturbed_inputs(self.train.examples, self._copied(specs, draw))
 
     def _copied(self, specs: Sequence[str], draw: int) -> PerturbedCopies:

@@ -1,9 +1,9 @@
-"""Scores on dev-r, Out of Order's test set: simple texts, predicted correctly, classes balanced.
+"""Measurements of the papers: scores on dev-r, the test set of Out of Order (simple texts,
+predicted correctly, classes balanced), and those of Word Salad, with the means of the paper.
 
-How much of a correct prediction is left when words move? What one sentence is, the paper asked
-NLTK's splitter (Punkt). Its data is not installed everywhere, and scores must not depend on what is
-installed: the rules of `disorder` are used unless the user says `--set dev_r.sentences=punkt`,
-which is recorded.
+What one sentence is, Out of Order asked the splitter of NLTK (Punkt). Its data is not installed
+everywhere, and scores must not depend on what is installed: the rules of `disorder` are used unless
+the user says `--set dev_r.sentences=punkt`, which is recorded.
 """
 
 from __future__ import annotations
@@ -15,8 +15,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Self
 
+import numpy as np
+
 from disorder.errors import BadSetting, NothingToMeasure
-from disorder.metrics import dev_r, is_one_sentence, measure
+from disorder.metrics import Metric, dev_r, is_one_sentence, measure, resampled
+from disorder.metrics.agreement import unchanged
+from disorder.metrics.confidence import top_probability
 from disorder.papers.study.part_settings import PartSettings, spec_in_run
 from disorder.papers.study.pipeline import Measurement, Reach
 from disorder.papers.study.pipelines.audit_table import score_of
@@ -24,7 +28,7 @@ from disorder.papers.study.result import DIGITS, StudyCell
 from disorder.results.run import Run
 from disorder.transformations import parse
 from disorder.transformations.words.nltk_sentences import is_one_punkt_sentence
-from disorder.types import ORIGINAL, Outcomes
+from disorder.types import ORIGINAL, Floats, Ints, Outcomes, Score
 from disorder.verbs.compare import FinishedRun
 from disorder.verbs.outcomes import simple_examples
 
@@ -120,7 +124,7 @@ class DevRScores(DevRFilter):
         """The scores, original texts first."""
         if self.whole and (accuracy := score_of(run, folder, ORIGINAL, "accuracy")):
             yield StudyCell.of(about, "dev_accuracy", accuracy)
-        found = [*self._sensitivity(folder, about), *self._others(folder, about)]
+        found = list(self._scores(folder, about))
         if not self.by_transformation:
             yield from found
             return
@@ -134,16 +138,15 @@ class DevRScores(DevRFilter):
     def _row(self, about: Mapping[str, str], spec: str) -> Mapping[str, str]:
         return {**about, "transformation": spec} if self.by_transformation else about
 
-    def _sensitivity(self, folder: Path, about: Mapping[str, str]) -> Iterator[StudyCell]:
-        """Word-Order Sensitivity under each transformation."""
+    def _scores(self, folder: Path, about: Mapping[str, str]) -> Iterator[StudyCell]:
+        """Word-Order Sensitivity under each transformation; then accuracy and confidence on dev-r
+        alone (for numbers, the rank correlation).
+        """
         for spec, outcomes in self.outcomes(folder, self.transformations):
             if outcomes.task.is_regression:
                 continue
             with suppress(NothingToMeasure):
                 yield StudyCell.of(self._row(about, spec), "wos", measure("wos", outcomes))
-
-    def _others(self, folder: Path, about: Mapping[str, str]) -> Iterator[StudyCell]:
-        """Accuracy and confidence on dev-r alone; for numbers, the rank correlation."""
         for outcomes, row in self._on_dev_r(folder, about):
             names = ("spearman",) if outcomes.task.is_regression else ("accuracy", "confidence")
             for name in names:
@@ -206,3 +209,110 @@ class DevRCounts(DevRFilter):
                 yield StudyCell(row=row, column=STEPS[step], value=n)
         total = int(steps[-1][1].sum())
         yield StudyCell(row={**about, "label": "all"}, column="total", value=total)
+
+
+LEXICAL = ("sort", "reverse", "shuffle", "copy_sort")
+GRADIENT = ("replace_least", "repeat_most", "drop_least", "copy_one")
+PBSMT = ("pbsmt",)
+SALAD = (*LEXICAL, *GRADIENT, *PBSMT)
+MEANS = {"mean of lexical": LEXICAL, "mean of gradient": GRADIENT, "mean of all": SALAD}
+VALUES = {"agreement": unchanged, "confidence": top_probability}
+
+
+@dataclass(frozen=True)
+class SaladScores(Measurement):
+    """One metric under Word Salad's transformations: a row per transformation, and their means.
+
+    `single` says which transformations have rows of their own, `means` which means there are;
+    where `is_named` is false the rows do not say which mean it is. PBSMT learns from the training
+    part of the data first. With `chance`, what guessing gives has a row too. `not_for` says which
+    transformations the paper leaves out on which data; its means there are over the others.
+    """
+
+    metric: str = "agreement"
+    single: Sequence[str] = SALAD
+    means: Sequence[str] = tuple(MEANS)
+    is_named: bool = True
+    transformations: Sequence[str] = SALAD
+    chance: bool = False
+    original: bool = False
+    not_for: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    q: int | None = 5
+
+    def on(self, data: str) -> SaladScores:
+        """The same without what the paper leaves out on this data."""
+        return self.without(self.not_for.get(data, ()))
+
+    @property
+    def metrics(self) -> Sequence[str]:
+        """What is measured."""
+        return (self.metric,)
+
+    @property
+    def does(self) -> str:
+        """What it does, in one line."""
+        return f"measure {self.metric} under {', '.join(self.transformations)}"
+
+    @property
+    def reach(self) -> Sequence[Reach]:
+        """The metric, for each transformation and mean that has a row."""
+        if not self.is_named:
+            return [Reach((self.metric,))]
+        single = self._single
+        more = [*(["chance"] if self.chance else []), *([ORIGINAL] if self.original else [])]
+        return [Reach((self.metric,), {"transformation": (*single, *self.means, *more)})]
+
+    @property
+    def _single(self) -> list[str]:
+        return [spec for spec in self.transformations if spec in self.single]
+
+    def cells(self, run: Run, folder: Path, about: Mapping[str, str]) -> Iterator[StudyCell]:
+        """Scores per transformation, then the means of those that apply."""
+        if self.original and (score := score_of(run, folder, ORIGINAL, self.metric)):
+            yield StudyCell.of({**about, "transformation": ORIGINAL}, self.metric, score)
+        for spec in self._single:
+            score = score_of(run, folder, spec, self.metric)
+            if score is not None:
+                yield StudyCell.of({**about, "transformation": spec}, self.metric, score)
+        outcomes = dict(outcomes_of(folder, self.transformations))
+        for name in self.means:
+            some = [outcomes[spec] for spec in MEANS[name] if spec in outcomes]
+            row = {**about, "transformation": name} if self.is_named else about
+            with suppress(NothingToMeasure):  # the notes of the study say why
+                yield StudyCell.of(row, self.metric, mean_over_transformations(some, self.metric))
+        if self.chance and run.full_task.labels:
+            row = {**about, "transformation": "chance"}
+            value = round(1 / len(run.full_task.labels), DIGITS)
+            yield StudyCell(row=row, column=self.metric, value=value)
+
+
+def mean_over_transformations(several: Sequence[Outcomes], metric: str) -> Score:
+    """The mean over transformations of each one's mean.
+
+    Examples are resampled, all their texts together, with one imagined example at each end, as for
+    a single transformation: else the interval has no width where all examples agree.
+    """
+    if not several:
+        raise NothingToMeasure("no transformation applies")
+    names = sorted({name for outcomes in several for name in outcomes.example.tolist()})
+    place = {name: i for i, name in enumerate(names)}
+    table: Floats = np.full((len(several), len(names)), np.nan)
+    for row, outcomes in zip(table, several, strict=True):
+        Metric.named(metric).check(outcomes)
+        row[[place[name] for name in outcomes.example.tolist()]] = VALUES[metric](outcomes)
+
+    ends = np.tile([0.0, 1.0], (len(several), 1))
+    drawn = np.hstack([table, ends])
+
+    def means(drawn: Floats) -> Floats:
+        """The mean of each resample, over the examples that are there."""
+        there = ~np.isnan(drawn)
+        sums = np.where(there, drawn, 0).sum(axis=1)
+        return np.asarray(sums / np.maximum(there.sum(axis=1), 1))
+
+    def statistic(picks: Ints) -> Floats:
+        return np.asarray(np.mean([means(row[picks]) for row in drawn], axis=0))
+
+    value = float(np.nanmean(table, axis=1).mean())
+    low, high = resampled(statistic, len(names) + 2)
+    return Score(value, min(low, value), max(high, value), len(names))
