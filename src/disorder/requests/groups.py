@@ -355,8 +355,9 @@ class AbstentionOptions(TypedDict, total=False):
     no_answer: Annotated[
         Literal["skip", "abstain"],
         Option(
-            "Texts that a model does not answer: skip and count them, or abstain, which is "
-            "accepted by no score",
+            "With --fidelity paper or released, texts that a model does not answer: skip and count "
+            "them, or abstain. Natural audits book what the model declines as an abstention, and "
+            "skip failures only",
             default="skip",
             group="Servers",
         ),

@@ -212,6 +212,10 @@ class TokenModel:
             raise BadModel("unit=token needs a fast tokenizer; this model has none: unit=word")
         return [self.tokens.units(text) for text in texts if text is not None]
 
+    def readable(self, texts: Texts, /) -> Texts:
+        """The texts, cut at a word where the model would not read them to the end."""
+        return texts if self.tokens is None else self.tokens.readable(texts)
+
     def _predicted(self, encoded: EncodedInputs) -> Floats:
         is_column = self.form in ("share", "logit")
         found = self.outputs_of(encoded, 1 if is_column else max(1, len(self.labels)))

@@ -26,6 +26,7 @@ from disorder.models.inputs.token_blocks import (
     framed,
     put_together,
 )
+from disorder.models.inputs.truncation import readable
 from disorder.models.inputs.variants import all_texts, are_tokens, take_variants, token_rows
 from disorder.types import Bools, Texts, TokenUnit, Variants
 
@@ -106,6 +107,19 @@ class WordTokens:
         with self._untruncated():
             encoding = self.tokenizer.encode(text, add_special_tokens=False)
         return token_units(text, encoding.ids, encoding.offsets)
+
+    def readable(self, texts: Texts, n_taken: int = 0) -> Texts:
+        """The texts, cut at a word where the tokenizer would cut them off; `n_taken` tokens of the
+        room are needed for something else.
+        """
+        self._limit()
+        n_special = self.tokenizer.num_special_tokens_to_add(texts[1] is not None)
+        is_left = (self.tokenizer.truncation or {}).get("direction") == "left"
+        room = self.max_length - n_special - n_taken
+        return readable(texts, self._n_tokens, room, from_start=is_left)
+
+    def _n_tokens(self, chunk: str) -> tuple[int, int]:
+        return len(self._first_block(chunk)), len(self._later_block(chunk))
 
     def _moved(self, variants: Variants) -> Iterator[Encoded]:
         """Inputs whose tokens were moved: numbers all the way, special tokens where they were.

@@ -61,6 +61,7 @@ class Audit:
     is_resumed: bool = False
     resume_with: str = ""  # what to type, where the run is part of another
     families: Mapping[str, int] | None = None  # of the examples, by id
+    n_cut: int = 0  # examples whose texts are longer than the model reads
 
 
 def conducted(audit: Audit, folder: Path) -> Run:
@@ -108,7 +109,7 @@ def _growing(audit: Audit, source: BlockSource, folder: Path) -> Iterator[Run]:
     write_examples(folder, dataset.examples)
     is_probed = audit.families is not None and bool(dataset.task.labels)
     is_probed = is_probed and not sampling.facts.is_curtailed
-    probe = BehaviourProbe(source, dataset, audit.settings)
+    probe = BehaviourProbe(source, dataset, audit.settings, sampling.facts)
     stages = {stage.spec: stage for stage in sampling.stages}
     has_probabilities = bool(reached.prompt.get("gives_probabilities", False))
     sampled: list[TransformationSamples] = []
@@ -142,7 +143,9 @@ def _growing(audit: Audit, source: BlockSource, folder: Path) -> Iterator[Run]:
         yield run
     is_cut = NOT_REACHED in dataset.skipped
     watched = [note for watcher in audit.watch for note in watcher.notes(is_cut=is_cut)]
-    run = run.model_copy(update={"notes": [*run.notes, *watched, *probe.notes]})
+    notes = [*run.notes, *watched, *probe.notes]
+    floor = list(measuring.behaviour.floor)
+    run = run.model_copy(update={"notes": notes, "noise_floor": floor})
     _check_measured(run, measured, audit.requested)
     yield _concluded(run, audit, dataset, originals, measured)
 
@@ -176,6 +179,7 @@ def _measuring(audit: Audit, facts: OutcomeFacts, dataset: Dataset) -> Measuring
         perturbed=audit.predictor.perturbed,
         model_labels=audit.predictor.model.predictor.labels,
         language_caveats=audit.run.language_caveats,
+        n_cut=audit.n_cut,
     )
 
 

@@ -11,7 +11,7 @@ none again. Agreement and word-order sensitivity mean what they say only beside 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.random import Generator
@@ -20,14 +20,17 @@ from disorder.errors import NothingToMeasure
 from disorder.metrics.statistics.intervals import share
 from disorder.randomness import generator
 from disorder.requests.settings import Settings
+from disorder.results.run import AGAIN, Record
 from disorder.store.samples import predictions_of
 from disorder.store.store import records
 from disorder.types import ORIGINAL, Dataset, Floats, Ints, Score, Texts
 from disorder.types.predictions import predicted_label
 from disorder.verbs.audit.division import Stage
 from disorder.verbs.audit.sampling import BlockSource
+from disorder.verbs.outcomes import OutcomeFacts, build_outcomes, measure
 from disorder.verbs.transformation_samples import ExampleNumbers, TransformationSamples
 
+BESIDE_FLOOR = ("agreement", "wos")  # scores that mean what they say only beside their noise floor
 NO_ROOM = "the budget has no room to predict some texts again: no noise floor"
 SHARE_REPEATED = 0.01  # of the originals, and as many variants
 FEWEST_REPEATED = 15
@@ -35,6 +38,7 @@ N_PROBED = 20
 FEWEST_WORDS = 100  # of a text; no model is known to read less
 PARTS = 3
 N_TEXTS = PARTS * N_PROBED  # that are predicted at most
+SAME = 1e-4  # by which a probability moves with its batch alone
 
 Predict = Callable[[Sequence[Texts]], Floats]
 
@@ -45,6 +49,7 @@ class ModelBehaviour:
 
     reads_beginning_only: bool = False
     noise: Score | None = None  # share of the same texts that get another label
+    floor: Sequence[Record] = ()  # what scores are of the same texts again
 
 
 @dataclass
@@ -54,11 +59,13 @@ class BehaviourProbe:
     source: BlockSource
     dataset: Dataset
     settings: Settings
+    facts: OutcomeFacts
     notes: list[str] = field(default_factory=list)
     _is_cut: bool = False
     _begun: set[str] = field(default_factory=set)  # the stages of which texts are predicted again
-    _first: list[Ints] = field(default_factory=list)
-    _again: list[Ints] = field(default_factory=list)
+    _places: list[Ints] = field(default_factory=list)  # of the examples
+    _first: list[Floats] = field(default_factory=list)
+    _again: list[Floats] = field(default_factory=list)
 
     def under(
         self, samples: TransformationSamples, original: Floats, stages: Mapping[str, Stage]
@@ -74,10 +81,26 @@ class BehaviourProbe:
         if not is_control and len(self._begun) == 1:
             self._begun.add(samples.spec)
             self._predict_again(stages[samples.spec], samples.values[:, 0], samples.numbers)
-        noise = None
-        if self._first:
-            noise = noise_floor(np.concatenate(self._first), np.concatenate(self._again))
-        return ModelBehaviour(self._is_cut, noise)
+        if not self._first:
+            return ModelBehaviour(self._is_cut)
+        first, again = np.concatenate(self._first), np.concatenate(self._again)
+        noise = noise_floor(_labels(first), _labels(again))
+        return ModelBehaviour(self._is_cut, noise, self._floor(first, again, samples))
+
+    def _floor(
+        self, first: Floats, again: Floats, samples: TransformationSamples
+    ) -> Sequence[Record]:
+        """Scores that say how often predictions change, of the same texts again."""
+        examples = [self.dataset.examples[i] for i in np.concatenate(self._places).tolist()]
+        answered = ~np.isnan(first[:, 0])
+        found = build_outcomes(
+            replace(self.facts, families=None),
+            [each for each, is_there in zip(examples, answered, strict=True) if is_there],
+            first[answered],
+            again[answered][:, None],
+            samples.transformation,
+        )
+        return measure(replace(found, transformation=AGAIN), only=BESIDE_FLOOR)[0]
 
     def _predict_again(self, stage: Stage, before: Floats, numbers: ExampleNumbers) -> None:
         answered = np.flatnonzero(~np.isnan(before[:, 0]))
@@ -91,9 +114,9 @@ class BehaviourProbe:
             for _, result in self.source.in_order([block], stage.count):
                 ids, _, values = predictions_of(result.table)
                 again = numbers.places(ids)
-                self._first.append(predicted_label(before[again].astype(np.float64)))
-                label = predicted_label(np.nan_to_num(values))
-                self._again.append(np.where(np.isnan(values[:, 0]), -1, label))  # −1: no answer
+                self._places.append(again)
+                self._first.append(before[again].astype(np.float64))
+                self._again.append(values.astype(np.float64))
 
     def _has_room(self, n_texts: int) -> bool:
         """Whether so many more texts fit into the budget."""
@@ -160,8 +183,10 @@ def reads_beginning_only(predict: Predict, texts: Sequence[Texts], gold: Sequenc
     )
     found = predict([*given, *other_end, *other_start])
     before, ends, starts = np.split(found, [len(given), 2 * len(given)])
-    moves_at_end = not np.array_equal(before, ends, equal_nan=True)
-    moves_at_start = not np.array_equal(before, starts, equal_nan=True)
+    moves_at_end, moves_at_start = (
+        not np.allclose(before, after, rtol=0, atol=SAME, equal_nan=True)
+        for after in (ends, starts)
+    )
     return moves_at_start and not moves_at_end
 
 
@@ -191,3 +216,8 @@ def _longer(texts: Texts) -> str:
 
 def _is_second_longer(texts: Texts) -> bool:
     return texts[1] is not None and len(texts[1].split()) > len(texts[0].split())
+
+
+def _labels(values: Floats) -> Ints:
+    """The predicted label numbers; −1 where there is no answer."""
+    return np.where(np.isnan(values[:, 0]), -1, predicted_label(np.nan_to_num(values)))

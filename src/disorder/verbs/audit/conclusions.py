@@ -68,7 +68,7 @@ def concluded(
             model_labels=model_labels,
             least_skill=limits.least_skill,
         ),
-        *of_behaviour(found, outcomes, limits.misled_above),
+        *of_behaviour(found, outcomes, limits.misled_above, run.behaviour.noise),
         *([] if is_natural else of_repeats(n_distinct, len(outcomes))),
         *more,
     ]

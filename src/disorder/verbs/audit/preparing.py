@@ -83,6 +83,9 @@ def prepared(
     elif chosen.break_ != "text":
         prompt, dataset = perturbable_prompt(prompt, dataset, chosen)
     loaded, notes = loaded_model(model, dataset, plan, chosen, prompt)
+    n_cut = 0
+    if chosen.fidelity == NATURAL and chosen.break_ == "text" and not dataset.task.has_own_chance:
+        dataset, n_cut = _as_read(dataset, loaded)
     if chosen.q is None:
         q, why = variants_of_an_audit(loaded, dataset, plan, chosen, requested)
         is_printed = q == AS_PRINTED
@@ -124,7 +127,22 @@ def prepared(
         is_resumed=before is not None,
         resume_with=turn.resume_with,
         families=families,
+        n_cut=n_cut,
     )
+
+
+def _as_read(dataset: Dataset, loaded: LoadedModel) -> tuple[Dataset, int]:
+    """The data as far as the model reads it, and how many examples that cuts: all their variants
+    then hold the same words.
+    """
+    examples = []
+    n_cut = 0
+    for example in dataset.examples:
+        texts = loaded.readable(example.texts)
+        is_cut = texts != example.texts
+        n_cut += is_cut
+        examples.append(replace(example, text_a=texts[0], text_b=texts[1]) if is_cut else example)
+    return replace(dataset, examples=examples), n_cut
 
 
 def _known_language(data: Any, chosen: Settings) -> str | None:
