@@ -8,15 +8,14 @@ minute, or where a server is asked.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
 
 from disorder.errors import BadOption
 from disorder.metrics.statistics.intervals import Z
-from disorder.metrics.statistics.kinds import KindLimits
 from disorder.metrics.statistics.planned_looks import FIRST
 from disorder.metrics.statistics.skill import skill_of
 from disorder.metrics.statistics.variants_needed import EVERY_EXAMPLE
@@ -29,14 +28,9 @@ from disorder.tasks.pair import SAME_WORDS
 from disorder.transformations import Transformation
 from disorder.types import CONTROL_OF, Costs, Dataset, Outcomes
 from disorder.verbs.audit.block import BlockPredictor
-from disorder.verbs.audit.conclusions import (
-    Neighbours,
-    main_conclusions,
-    main_transformation,
-    neighbours_under,
-)
+from disorder.verbs.audit.conclusions import Neighbours, about_what_moved, main_transformation
 from disorder.verbs.audit.division import stages_of
-from disorder.verbs.audit.order_kinds import RunFacts, conclude_on_order
+from disorder.verbs.audit.order_kinds import KindLimits, RunFacts, conclude_on_order
 from disorder.verbs.audit.watching import Looks, Watcher
 
 OPEN = ("undecided", "reads_or_mixed", "mixed_or_bag", "bag_or_misled")
@@ -54,7 +48,7 @@ class UntilDecided(Watcher):
     spec: str  # the transformation that is concluded on
     looks: Looks
     limits: KindLimits
-    neighbours: Callable[[str], Neighbours | None]
+    kept: Neighbours | None
     left_out: frozenset[str]  # ids of examples that nothing is concluded from
     n_planned: int
     z: float  # of the last look, until another one ends the run
@@ -71,18 +65,13 @@ class UntilDecided(Watcher):
         predictor: BlockPredictor,
     ) -> UntilDecided:
         """What watches an audit."""
-        by_spec = {each.spec: each for each in _moving(plan)}
-
-        @cache
-        def neighbours(spec: str) -> Neighbours | None:
-            return neighbours_under(by_spec[spec], dataset.examples, predictor.perturbed)
-
+        main, kept = main_transformation(_moving(plan), dataset.examples, predictor.perturbed)
         looks = Looks.over(dataset, families)
         return cls(
-            main_transformation(by_spec, neighbours),
+            main,
             looks,
             KindLimits(settings.reads_below, settings.bag_above, settings.least_skill),
-            neighbours,
+            kept,
             frozenset(e.id for e in dataset.examples if e.groups.get(SAME_WORDS) == "yes"),
             len(dataset.examples),
             looks.planned[-1].z,
@@ -116,7 +105,7 @@ class UntilDecided(Watcher):
 
     def _concluded(self, z: float) -> Conclusion:
         found = conclude_on_order(self.looks.seen, self.limits, RunFacts(z=z))
-        return main_conclusions({self.spec: {"all": found}}, self.neighbours)["all"]
+        return about_what_moved(found, self.kept)
 
     def is_over(self) -> str:
         """Once it is decided."""
