@@ -16,6 +16,8 @@ import pytest
 
 import disorder
 from conftest import Command
+from disorder.registry import MetricPart, part, unregister
+from disorder.testing.contract import part_checks
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -120,6 +122,35 @@ def test_the_five_minute_transformation_works() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_the_metric_of_the_manual_keeps_the_contract() -> None:
+    page = (ROOT / "docs" / "extend.md").read_text(encoding="utf-8")
+    code = re.search(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    assert code
+    try:
+        exec(compile(code[1], "extend.md", "exec", dont_inherit=True), {"__name__": "steady"})
+        for check in part_checks(part(MetricPart, "steady")):
+            check()
+    finally:
+        unregister(MetricPart, "steady")
+
+
+def test_figures_of_trust_stand_in_the_pages_that_they_name() -> None:
+    docs = ROOT / "docs"
+    rows = [
+        line.strip("|").split("|")
+        for line in (docs / "trust.md").read_text(encoding="utf-8").splitlines()
+        if line.startswith("|") and "](" in line
+    ]
+    checked = 0
+    for *cells, source in rows:
+        [link] = re.findall(r"\]\(([^)#]+)", source)
+        page = (docs / link).read_text(encoding="utf-8")
+        for figure in re.findall(r"\d+(?:[.,]\d+)+(?:e-\d)?", cells[-1]):
+            assert figure in page, f"{figure} is not in {link}"
+            checked += 1
+    assert checked >= 8
 
 
 def _script(name: str) -> Any:
