@@ -34,7 +34,7 @@ from disorder.registry import DataPart, TaskPart, parts
 from disorder.requests.keywords import takes_options
 from disorder.specs import listed, parse_pairs, split_spec
 from disorder.tasks import LETTERS
-from disorder.types import Bools, Dataset, Example, Task
+from disorder.types import Bools, Dataset, Example, Task, listed_segment
 
 LABELS = "labels"  # the task of texts with fixed labels, whatever other columns there are
 LANGUAGE_COLUMN = "language"  # that says of each row which one it is in
@@ -52,6 +52,7 @@ def read_data(
     language: str = AUTO,
     group_by: str | Sequence[str] = (),
     needs_gold: bool = True,
+    wanted: Sequence[str] = (),
 ) -> Dataset:
     """Load a dataset: examples sorted by id, so that nothing depends on the order of the rows.
 
@@ -59,10 +60,12 @@ def read_data(
     its columns are text_a, text_b, label and id; `task` names what its labels mean where they do
     not say it; `language` is the language of the texts ("de"), found out unless it is named;
     `data_dir` is the folder with the papers' datasets; `group_by` names columns that scores are
-    split by. Without `needs_gold` rows may have no label, for what looks at texts alone.
+    split by. Without `needs_gold` rows may have no label, for what looks at texts alone. `wanted`
+    names further columns to keep as segments of the examples.
     """
     source, reader = _open(spec, columns, data_dir, task, group_by)
     reader.needs_gold = needs_gold
+    reader.wanted = wanted
     title = spec if isinstance(spec, str) else source.name
     return _dataset(source, reader, title, named_language(language))
 
@@ -163,7 +166,7 @@ def _task_of(entry: TaskPart, name: str, examples: Sequence[Example]) -> Task:
     """The task of data of another form than texts with labels."""
     if entry.scored == "pair":
         return Task(name, ("good", "bad"), "both", kind="pair")
-    most = max(len(example.choice.options) for example in examples if example.choice is not None)
+    most = max(len(example.options) for example in examples)
     return Task(name, LETTERS[:most], "a", kind="choice")
 
 
@@ -195,12 +198,14 @@ def stream(
     columns: Mapping[str, str] | str | None = None,
     data_dir: str | Path | None = None,
     task: str | None = None,
+    wanted: Sequence[str] = (),
 ) -> tuple[Task | None, ExampleReader, Iterator[Example]]:
     """Give examples one by one in their own order.
 
     Also the task, where it is known, and the reader that counts the rows it leaves out.
     """
     source, reader = _open(spec, columns, data_dir, task, ())
+    reader.wanted = wanted
     return source.task, reader, reader.examples(source.rows)
 
 
@@ -211,8 +216,12 @@ def fingerprint(examples: Sequence[Example]) -> str:
         fields = [example.id, example.text_a, example.text_b, example.label]
         if example.answers is not None:
             fields.append(str(example.answers))
-        if example.choice is not None:
-            fields += [example.choice.ask, *example.choice.options]
+        others = {name: each for name, each in example.segments.items() if name not in example.on}
+        if example.options:
+            fields += [str(others.pop("ask", "")), *listed_segment(others, "options")]
+            others.pop("options")
+        if others:
+            fields.append(str(sorted(others.items())))
         hashed.update(len(fields).to_bytes(8, "little"))
         # each with its length, so that no text can pass for the border between two
         for text in fields:
@@ -289,6 +298,7 @@ def select(
     seed: int = 0,
     is_shuffled: bool = False,
     needs_gold: bool = True,
+    wanted: Sequence[str] = (),
 ) -> Dataset:
     """A dataset, with at most `limit` of its examples, drawn at random by `seed`.
 
@@ -308,6 +318,7 @@ def select(
             language=language,
             group_by=group_by,
             needs_gold=needs_gold,
+            wanted=wanted,
         )
 
     def key(example: Example) -> bytes | str:

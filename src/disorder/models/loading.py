@@ -17,7 +17,7 @@ from disorder.models.likelihood import likelihood_of
 from disorder.models.loaded_model import LoadedModel
 from disorder.models.outputs import calibration_of, label_columns
 from disorder.models.preference import preference_of
-from disorder.models.protocols import Batching, Chooses, Costly, Precision
+from disorder.models.protocols import Batching, Costly, Precision, TakesSegments
 from disorder.models.python import as_predictor, with_own_names
 from disorder.registry import ModelPart, part, parts
 from disorder.safe_io import check_regular_files, reason
@@ -59,7 +59,7 @@ def load(
         predictor = likelihood_of(title, predictor)
     if task.kind == "pair":
         predictor = preference_of(title, predictor)
-    if task.kind == "choice" and not isinstance(predictor, Chooses):
+    if task.kind == "choice" and not isinstance(predictor, TakesSegments):
         raise BadModel(
             f"{title} predicts fixed labels; multiple choice needs a language model (causal:…, "
             "openai:…), or a function that takes a question with its options"

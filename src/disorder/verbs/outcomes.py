@@ -77,7 +77,7 @@ def chances_of(task: Task, examples: Sequence[Example]) -> Floats | None:
     """The accuracy of a guess on each example, where it has one of its own."""
     if not task.has_own_chance:
         return None
-    n_options = [2 if each.choice is None else len(each.choice.options) for each in examples]
+    n_options = [len(each.options) or 2 for each in examples]
     return 1 / np.array(n_options, dtype=np.float64)
 
 

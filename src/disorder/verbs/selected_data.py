@@ -7,9 +7,21 @@ from typing import Any
 
 from disorder.data import select
 from disorder.data.families import family_numbers
+from disorder.models.prompting.choosing import template_variables
 from disorder.requests.settings import Settings
+from disorder.transformations import parse
 from disorder.transformations.words import NATURAL
 from disorder.types import Dataset
+
+
+def wanted_columns(settings: Settings) -> list[str]:
+    """Columns of the data that prompts, `--on` and transformations name."""
+    named = [] if settings.break_ == "text" else settings.break_.split(",")
+    for spec in settings.transformations:
+        named += [name for step in parse(spec).steps for name in step.on]
+    for prompt in settings.prompt:
+        named += sorted(template_variables(prompt))
+    return list(dict.fromkeys(named))
 
 
 def selected_data(data: Any, settings: Settings, *, needs_gold: bool = True) -> Dataset:
@@ -27,6 +39,7 @@ def selected_data(data: Any, settings: Settings, *, needs_gold: bool = True) -> 
         seed=settings.seed,
         is_shuffled=settings.may_stop,
         needs_gold=needs_gold,
+        wanted=wanted_columns(settings),
     )
     if not settings.may_stop or settings.fidelity != NATURAL:
         return found

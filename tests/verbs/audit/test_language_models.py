@@ -252,7 +252,6 @@ def test_predictions_under_a_perturbed_instruction_are_those_of_that_prompt(
     from dataclasses import replace
 
     from disorder.models import load
-    from disorder.models.prompting import perturbed_part
 
     data = disorder.read_data("builtin")
     plain = prompt_of("causal:x", shots=2, shots_from=others)
@@ -262,9 +261,9 @@ def test_predictions_under_a_perturbed_instruction_are_those_of_that_prompt(
     model: Any = load(
         f"causal:{tiny_llama}",
         task=data.task,
-        options={"prompt": perturbed_part(plain, "instruction")},
+        options={"prompt": plain},
     ).predictor
-    found = model([("premise the given", question.item)])
+    found = model.predict_segments([{"instruction": "premise the given", "item": question.item}])
     expected = plain.predictions(plain.by_order(model.option_scores([other])))
     assert found == pytest.approx(expected)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from disorder.errors import BadSetting, DisorderError, UnknownName, option
 from disorder.models.prompting.prompt import Prompt, Shot
-from disorder.models.prompting.template import PromptTemplate
+from disorder.models.prompting.template import PromptTemplate, variables_of
 from disorder.randomness import generator
 from disorder.registry import PromptPart, parts
 from disorder.types import Task
@@ -27,20 +27,22 @@ def prompt_for(
     calibrate: str | None = None,
     chat: str = "auto",
     seed: int = 0,
+    columns: Sequence[str] = (),
 ) -> Prompt:
     """The prompt for a task: a registered one or a file, with its options and examples.
 
-    `is_pair` says whether there are two texts; without it the task's own prompt decides.
+    `is_pair` says whether there are two texts; without it the task's own prompt decides. `columns`
+    are the segments of the data, which a template can use by their names.
     """
     if task.kind == "choice":
         from disorder.models.prompting.choice_prompt import choice_prompt
 
-        return choice_prompt(task, name=name, chat=chat)
+        return choice_prompt(task, name=name, chat=chat, columns=columns)
     usual = usual_prompt(task, is_pair)
     if is_pair is None:
         is_pair = usual.texts == 2 or task.breaks == "b"
     chosen = _named(name, usual)
-    template = PromptTemplate(name or usual.name, _source(name, chosen))
+    template = PromptTemplate(name or usual.name, _source(name, chosen), tuple(columns))
     if is_pair and not template.uses_second:
         raise DisorderError(
             f"prompt {template.name}: the data has pairs of texts, and the template never uses "
@@ -61,9 +63,17 @@ def prompt_for(
     )
 
 
-def template_of(name: str) -> PromptTemplate:
+def template_of(name: str, columns: Sequence[str] = ()) -> PromptTemplate:
     """The template of a registered prompt, or in a file."""
-    return PromptTemplate(name, _source(name, _named(name, None)))
+    return PromptTemplate(name, _source(name, _named(name, None)), tuple(columns))
+
+
+def template_variables(name: str) -> set[str]:
+    """What a prompt fills in; nothing where it cannot be read, which is said when it is used."""
+    try:
+        return variables_of(_source(name, _named(name, None)))
+    except DisorderError:
+        return set()
 
 
 def usual_prompt(task: Task, is_pair: bool | None) -> PromptPart:

@@ -25,7 +25,7 @@ from disorder.results.run_folder import new_run
 from disorder.transformations import Transformation
 from disorder.transformations.tags import resolved, tagger_notes
 from disorder.transformations.words import NATURAL
-from disorder.types import ORIGINAL, Dataset, Progress
+from disorder.types import OF_PROMPTS, ORIGINAL, Dataset, Progress
 from disorder.verbs.audit.auditing import Audit
 from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.budget import Budget
@@ -37,7 +37,7 @@ from disorder.verbs.audit.planning import (
     score_names,
     with_controls,
 )
-from disorder.verbs.audit.prompt_breaking import check_options, perturbable_prompt
+from disorder.verbs.audit.prompt_breaking import check_segments, perturbable_prompt
 from disorder.verbs.audit.prompt_spread import PromptShare
 from disorder.verbs.audit.resuming import continue_run, recorded_plan
 from disorder.verbs.audit.verdicts import RANK
@@ -74,10 +74,9 @@ def prepared(
     watch = _watchers(plan, dataset, chosen, requested, rule, families)
     decided_at = limits(requested, dataset.task, chosen.fidelity) if chosen.curtail else []
     prompt = bound_prompt(model, dataset, chosen)
-    if chosen.break_ == "options":
-        check_options(dataset)
-    elif chosen.break_ != "text":
+    if chosen.break_ in OF_PROMPTS:
         prompt, dataset = perturbable_prompt(prompt, dataset, chosen)
+    check_segments(dataset, plan, chosen)
     loaded, notes = loaded_model(model, dataset, plan, chosen, prompt)
     if chosen.q is None:
         q, why = variants_of_an_audit(loaded, dataset, plan, chosen, requested)
@@ -192,7 +191,7 @@ def _new_run(
     run.hashes = {"data": dataset.fingerprint, "model": loaded.fingerprint}
     run.taggers = sorted({resolved(tagger) for tagger in _taggers(plan, dataset)})
     first = dataset.examples[0]
-    run.prompt = loaded.prompt_description(first.choice or first.texts)
+    run.prompt = loaded.prompt_description(first.segments)
     # one that is not known changes no score: it is a note, and an error where it is needed
     run.language_caveats = [] if dataset.task.language == UNKNOWN else list(dataset.notes)
     run.splitters = {t.spec: t.splitter_for(dataset.task) for t in plan}

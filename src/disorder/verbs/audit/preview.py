@@ -12,7 +12,7 @@ from disorder.requests.audit import AuditOptions
 from disorder.requests.keywords import takes_options
 from disorder.requests.settings import Settings
 from disorder.transformations import Transformation
-from disorder.types import Dataset
+from disorder.types import OF_PROMPTS, Dataset
 from disorder.verbs.audit.budget import Prices
 from disorder.verbs.audit.planning import planned_for
 from disorder.verbs.audit.prompt_breaking import perturbable_prompt
@@ -67,7 +67,7 @@ def preview(
     dataset = selected_data(data, chosen)
     plan, left_out = planned_for(chosen, dataset.task.language)
     prompt = bound_prompt(model, dataset, chosen)
-    if chosen.break_ != "text":
+    if chosen.break_ in OF_PROMPTS:
         prompt, dataset = perturbable_prompt(prompt, dataset, chosen)
     return previewed(model, dataset, plan, prompt, chosen, left_out)
 
@@ -87,8 +87,7 @@ def previewed(
     tokens = None
     rendered = ""
     if prompt is not None:
-        texts = [example.texts for example in dataset.examples[:SHOWN]]
-        questions = prompt.questions(texts)
+        questions = prompt.questions_about([each.segments for each in dataset.examples[:SHOWN]])
         rendered = questions[0].text
         mean = sum(len(question.text) for question in questions) / len(questions)
         tokens = round(n_questions * mean / CHARACTERS)

@@ -66,7 +66,7 @@ class TrainedByRecipe:
         from disorder.verbs.train import train
 
         examples = [
-            Example(f"{row:07d}", encoded[row][0], encoded[row][1], self._label(target))
+            Example.of(f"{row:07d}", encoded[row][0], encoded[row][1], self._label(target))
             for row, target in zip(rows.tolist(), targets.tolist(), strict=True)
         ]
         name = f"{key} {fold}"

@@ -73,7 +73,7 @@ def cosine(subject: Subject, *, paraphrases: str = "") -> Explained:
 
 def _shuffled(subject: Subject, model: Similarity, texts: Sequence[str]) -> dict[str, float]:
     """The mean cosine of each text with its permutations; texts without any are left out."""
-    alone = [Example(f"{i}", text, None, "") for i, text in enumerate(texts)]
+    alone = [Example.of(f"{i}", text, None, "") for i, text in enumerate(texts)]
     single = replace(subject, dataset=replace(subject.dataset, examples=alone))
     pairs: list[Texts] = []
     for text, variants in zip(
