@@ -225,3 +225,132 @@ def test_a_choice_is_asked_under_a_perturbed_instruction(tiny_llama: Path, tmp_p
         read_data(rows, language="en").examples[0].segments
     )
     assert "A. the cat" in asked["rendered"]
+
+
+QUESTIONS = [
+    {
+        "id": f"{i:02}",
+        "question": f"Who built house number {i} in the old town ?",
+        "context": f"In the old town {name} built house number {i} long ago .",
+        "answers": [name, f"the mason {name}"],
+    }
+    for i, name in enumerate(["Ada", "Ben", "Cleo", "Dora", "Emil", "Finn"] * 8)
+]
+
+
+def reader(given: list[dict[str, Any]]) -> list[str]:
+    """Answers where the question stands in its order."""
+    words = [each["question"].lower().split() for each in given]
+    known = {each["question"].lower(): each["answers"][0] for each in QUESTIONS}
+    found = [known.get(" ".join(each)) for each in words]
+    assert "answers" not in given[0]
+    return [f"It was {name}." if name else "nobody" for name in found]
+
+
+@pytest.mark.parametrize(("match", "value"), [("contains", 1.0), ("exact", 0.0), ("f1", 0.5)])
+def test_open_answers_are_scored_as_is_asked(match: str, value: float, tmp_path: Path) -> None:
+    data = read_data(QUESTIONS, language="en")
+    assert (data.task.kind, data.examples[0].on) == ("text", ("question",))
+    run = disorder.audit(
+        reader, QUESTIONS, match=match, with_="reverse", q=1, out=tmp_path / "run", cache="off"
+    )
+    assert run["original", "accuracy"].value == pytest.approx(value)
+    assert run["reverse", "accuracy"].value == 0
+    # the answer to another question: six names in turn, so that the next three are wrong
+    assert run.chance == pytest.approx(0 if match != "f1" else run.chance)
+    again = disorder.read_run(tmp_path / "run")
+    assert again.full_task == run.full_task
+
+
+def test_a_reader_of_questions_is_said_to_read_and_a_bag_of_words_not(tmp_path: Path) -> None:
+    def bag(given: list[dict[str, Any]]) -> list[str]:
+        known = {
+            frozenset(each["question"].lower().split()): each["answers"][0] for each in QUESTIONS
+        }
+        return [known[frozenset(each["question"].lower().split())] for each in given]
+
+    kinds = {}
+    for model in (reader, bag):
+        run = disorder.audit(
+            model,
+            QUESTIONS,
+            match="contains",
+            with_="derange",
+            q=3,
+            cache="off",
+            out=tmp_path / model.__name__,
+        )
+        assert run.conclusion is not None
+        kinds[model.__name__] = run.conclusion.kind
+    assert kinds == {"reader": "reads_order", "bag": "order_not_used"}
+
+
+def test_a_function_of_the_users_scores_answers(tmp_path: Path) -> None:
+    file = tmp_path / "judge.py"
+    file.write_text("def judge(answer, gold):\n    return 0.25 if gold[0] in answer else 0\n")
+    run = disorder.audit(
+        reader,
+        QUESTIONS,
+        match=f"{file}:judge",
+        with_="reverse",
+        q=1,
+        out=tmp_path / "run",
+        cache="off",
+    )
+    assert run["original", "accuracy"].value == pytest.approx(0.25)
+    with pytest.raises(DisorderError, match="match"):
+        disorder.audit(reader, QUESTIONS, match="nearly", out=tmp_path / "none")
+
+
+def test_a_language_model_writes_its_answers(tiny_llama: Path, tmp_path: Path) -> None:
+    run = disorder.audit(
+        f"causal:{tiny_llama}",
+        QUESTIONS[:6],
+        with_="reverse",
+        q=1,
+        shots=1,
+        cache="off",
+        shots_from=_written(tmp_path, QUESTIONS[10:16]),
+        out=tmp_path / "run",
+        chat="off",
+    )
+    asked = run.prompt["rendered"]
+    assert asked.startswith("Answer the question in a few words.")
+    assert asked.count("Question: ") == 2
+    assert asked.rstrip().endswith("in the old town ?\nAnswer:")
+    with pytest.raises(DisorderError, match="open answers need a language model"):
+        disorder.audit("uniform", QUESTIONS, out=tmp_path / "none")
+
+
+def _written(folder: Path, rows: list[dict[str, Any]]) -> str:
+    file = folder / "rows.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)))
+    return str(file)
+
+
+def test_two_readings_are_an_error_that_names_both() -> None:
+    rows = [{**QUESTIONS[0], "label": "easy"}, {**QUESTIONS[1], "label": "hard"}]
+    with pytest.raises(BadData, match=r"task=.labels.* or .*task=.text"):
+        read_data(rows)
+    assert read_data(rows, task="text", language="en").task.kind == "text"
+    assert read_data(rows, task="labels", language="en").task.labels == ("easy", "hard")
+    squad = {**QUESTIONS[0], "answers": {"text": ["Ada"], "answer_start": [16]}}
+    assert read_data([squad], language="en").task.labels[0] == "answerable"
+    assert read_data([squad], task="text", language="en").task.kind == "text"
+
+
+def test_likelihoods_need_no_labels(tiny_llama: Path, tmp_path: Path) -> None:
+    rows = [{"text": f"the cat number {i} saw a dog"} for i in range(8)]
+    with pytest.raises(BadData, match="likelihood"):
+        read_data(rows)
+    for given in ({"task": "likelihood"}, {"score": "order_rank"}):
+        run = disorder.audit(
+            f"causal:{tiny_llama}",
+            rows,
+            with_="derange",
+            q=2,
+            cache="off",
+            out=tmp_path / next(iter(given)),
+            **given,
+        )
+        assert run["derange", "order_rank"].n == 8

@@ -22,6 +22,7 @@ LISTS = {
     "models": "model",
     "prompts": "prompt",
     "data": "data",
+    "tasks": "task",
     "words": "words",
     "taggers": "tagger",
     "languages": "words",
@@ -162,6 +163,7 @@ def _facts(entry: Part) -> Iterator[str]:
         RecipePart,
         SplitterPart,
         TaggerPart,
+        TaskPart,
         TransformationPart,
     )
 
@@ -181,6 +183,9 @@ def _facts(entry: Part) -> Iterator[str]:
             task = entry.task_for("")
             labels = (", ".join(task.labels) or "a number") if task else ""
             yield _joined(labels, _needs(entry.needs))
+        case TaskPart():
+            columns = ", ".join(" or ".join(names) for names in entry.columns)
+            yield _joined(entry.title, f"shown by the columns {columns}")
         case SplitterPart() | TaggerPart():
             yield _joined(f"language: {entry.language}", _needs(entry.needs))
         case NetworkPart():

@@ -11,7 +11,13 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
 
-from disorder.data.columns import answers_of, as_question, guessed_columns, in_words
+from disorder.data.columns import (
+    answers_of,
+    as_question,
+    guessed_columns,
+    in_words,
+    is_known_question,
+)
 from disorder.errors import BadData, option
 from disorder.registry import TaskPart
 from disorder.tasks import LETTERS, TaskRow, fits, recognised, said
@@ -27,7 +33,10 @@ EMPTY_REASON = "empty text"
 REPEATED_REASON = "repeated row"
 LONGEST = 5_000_000  # letters of a text: a million words, more than any model takes
 LONG_REASON = f"a text of more than {LONGEST:,} letters"
-WHAT_IF_NONE = {"text_a": "", "label": "; rows without a gold label cannot be used"}
+WHAT_IF_NONE = {
+    "text_a": "",
+    "label": "; rows without a gold label cannot be used, but for {likelihood}",
+}
 INVALID_REASON = "half a character (a lone surrogate)"
 logger = logging.getLogger(__name__)
 
@@ -67,7 +76,15 @@ class ExampleReader:
         if not isinstance(raw, Mapping) or {"text_a", "label"} <= {*raw, *self.columns.values()}:
             return
         row = self._with_own_names(raw)
+        if is_known_question(row):
+            return
         self.task = recognised(row)
+        if self.task is not None and self.task.scored == "text" and "label" in row:
+            either = f"{option('task', 'labels')} or {option('task', self.task.name)}"
+            raise BadData(
+                f"{self.source}: the columns can be read in two ways, as texts with labels or as "
+                f"{self.task.title}; say which: {either}"
+            )
         if self.task is not None:
             logger.info("%s: %s", self.source, said(self.task, row))
 
@@ -121,9 +138,10 @@ class ExampleReader:
         for needed in self._needed:
             if needed not in row:
                 meant = option("columns", f"NAME={needed}")
+                what = WHAT_IF_NONE[needed].format(likelihood=option("task", "likelihood"))
                 raise BadData(
                     f"{self.source}, {where}: no column {needed!r}; it has {_names(raw)}. "
-                    f"Say which one it is: {meant}{WHAT_IF_NONE[needed]}"
+                    f"Say which one it is: {meant}{what}"
                 )
         return row
 
@@ -276,8 +294,11 @@ def _unusable(found: TaskRow) -> str:
 
 
 def _example_of(found: TaskRow, name: str) -> Example:
-    has_options = "options" in found.segments
-    label = LETTERS[int(found.answer or 0)] if has_options else "good"
+    label = "good"
+    if "options" in found.segments:
+        label = LETTERS[int(found.answer or 0)]
+    elif "answers" in found.segments:
+        label = "right"
     example = Example(name, found.segments, label, found.groups, on=found.on)
     return example if name else replace(example, id=_content_of(example).hex()[:12])
 

@@ -37,6 +37,7 @@ from disorder.tasks import LETTERS
 from disorder.types import Bools, Dataset, Example, Task, listed_segment
 
 LABELS = "labels"  # the task of texts with fixed labels, whatever other columns there are
+LIKELIHOOD = "likelihood"  # the task of texts without labels, for the likelihoods of a model
 LANGUAGE_COLUMN = "language"  # that says of each row which one it is in
 MAX_GROUPS = 100
 ENOUGH = 20  # examples before a label counts as rare
@@ -155,7 +156,7 @@ def _guessed_task(
     found = guess_task(
         name or title,
         labels,
-        is_pair=examples[0].text_b is not None,
+        is_pair=examples[0].is_pair,
         is_question=examples[0].answers is not None,
     )
     check_distinct(title, found)
@@ -166,6 +167,8 @@ def _task_of(entry: TaskPart, name: str, examples: Sequence[Example]) -> Task:
     """The task of data of another form than texts with labels."""
     if entry.scored == "pair":
         return Task(name, ("good", "bad"), "both", kind="pair")
+    if entry.scored == "text":
+        return Task(name, ("right", "wrong"), "a", kind="text")
     most = max(len(example.options) for example in examples)
     return Task(name, LETTERS[:most], "a", kind="choice")
 
@@ -262,8 +265,8 @@ def _open(
     if task is not None:
         known = known_tasks()
         of = parts(TaskPart).get(task)
-        if of is None and task != LABELS and task not in known:
-            raise UnknownName("task", task, {LABELS: None, **parts(TaskPart), **known})
+        if of is None and task not in (LABELS, LIKELIHOOD, *known):
+            raise UnknownName("task", task, [LABELS, LIKELIHOOD, *parts(TaskPart), *known])
         source = replace(source, task=known.get(task))
     names = source.task.labels if source.task else ()
     title = spec if isinstance(spec, str) else source.name

@@ -22,6 +22,7 @@ from disorder.models.inputs.variants import (
     TextInputs,
     VariantInputs,
     are_texts,
+    texts_of,
     variant_segments,
 )
 from disorder.models.outputs import IS_UNREAD, Calibration, UnreadReplies, are_shares, checked
@@ -110,7 +111,7 @@ class LoadedModel:
     def predict_segments(self, inputs: Sequence[Segments], /) -> Predictions:
         """The same for inputs of named segments, all of the same names."""
         if inputs and are_texts(inputs[0]):
-            return self.predict_texts([(str(x["text_a"]), _second(x)) for x in inputs])
+            return self.predict_texts([texts_of(each) for each in inputs])
         return self._predict(SegmentInputs(inputs))
 
     def predict_variants(self, variants: Sequence[Variants], /) -> Predictions:
@@ -377,10 +378,6 @@ class LoadedModel:
     @property
     def _has_invalid_label(self) -> bool:
         return self.columns is not None and bool((self.columns.sum(axis=1) == 0).any())
-
-
-def _second(segments: Segments) -> str | None:
-    return str(segments["text_b"]) if "text_b" in segments else None
 
 
 def _as_pairs(texts: Sequence[Texts] | Sequence[str]) -> list[Texts]:

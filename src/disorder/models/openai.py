@@ -90,7 +90,8 @@ def openai(
             f"{option('choose_by', 'letter')}, or causal:FOLDER"
         )
     endpoint = Endpoint(client, name, settings)
-    return ServerModel(endpoint, bound, answers or AUTO, Memory(cache_folder))
+    usual = "parsed" if task.kind == "text" else AUTO  # what it writes is all that counts
+    return ServerModel(endpoint, bound, answers or usual, Memory(cache_folder))
 
 
 def _positive(name: str, value: Any, usual: Any) -> Any:

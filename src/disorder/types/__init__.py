@@ -93,6 +93,15 @@ class Example:
         """Both."""
         return self.text_a, self.text_b
 
+    def text(self, side: str) -> str:
+        """The first ("a") or the second ("b") of them."""
+        return str(self.text_a if side == "a" else self.text_b)
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether there are two."""
+        return len(self.on) > 1 and self.on[1] in self.segments
+
     @property
     def options(self) -> tuple[str, ...]:
         """What it offers to choose from; empty where labels are the same for all examples."""
@@ -139,7 +148,8 @@ class Task:
     pair of copies. `language` is an ISO 639 code, `mul` for data in several, `und` where it is not
     known. `is_likelihood` says that a model gives the log-probability of a text, and that no labels
     are used. `kind` says what gold is one of: fixed labels, the options of each example (labels are
-    then the letters of their places), or the two texts of a pair, of which one is preferred.
+    then the letters of their places), the two texts of a pair, of which one is preferred, or how
+    far an open answer is right.
     """
 
     name: str
@@ -149,7 +159,13 @@ class Task:
     default_label: str | None = None
     language: str = "en"
     is_likelihood: bool = False
-    kind: Literal["labels", "choice", "pair"] = "labels"
+    kind: Literal["labels", "choice", "pair", "text"] = "labels"
+    guess: float = 0.0  # of open answers: what the answer to another question scores
+
+    @property
+    def is_graded(self) -> bool:
+        """Whether an answer can be right in part: its first column is how far."""
+        return self.kind == "text"
 
     @property
     def has_own_chance(self) -> bool:
@@ -171,7 +187,7 @@ class Task:
     @property
     def chance(self) -> float:
         """Accuracy of a uniform guess."""
-        return 1 / len(self.labels)
+        return self.guess if self.is_graded else 1 / len(self.labels)
 
 
 @dataclass(frozen=True)

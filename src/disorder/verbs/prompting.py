@@ -13,7 +13,7 @@ from disorder.models.prompting.choice_prompt import choice_prompt
 from disorder.randomness import digest
 from disorder.registry import PromptPart, parts
 from disorder.requests.settings import Settings
-from disorder.types import Dataset, Example, Segments
+from disorder.types import TEXT_NAMES, Dataset, Example, Segments
 from disorder.verbs.selected_data import wanted_columns
 
 
@@ -50,7 +50,7 @@ def prompt_of(dataset: Dataset, settings: Settings) -> Prompt:
         )
     prompt = prompt_for(
         dataset.task,
-        is_pair=dataset.examples[0].text_b is not None,
+        is_pair=dataset.examples[0].is_pair,
         name=settings.prompt[0] if settings.prompt else None,
         label_words=settings.label_words,
         shots=[
@@ -68,8 +68,8 @@ def prompt_of(dataset: Dataset, settings: Settings) -> Prompt:
 
 
 def _more(example: Example) -> Segments:
-    """The segments of an example beside its texts."""
-    return {name: each for name, each in example.segments.items() if name not in example.on}
+    """The segments of an example beside one text or a pair."""
+    return {name: each for name, each in example.segments.items() if name not in TEXT_NAMES}
 
 
 def _check_range(prompt: Prompt, dataset: Dataset) -> None:
@@ -132,11 +132,11 @@ def _others(source: str, dataset: Dataset, settings: Settings) -> Iterator[Examp
     """The examples of a source that share no text with an audited row."""
     audited = {text for example in dataset.examples for text in example.texts}
     audited.discard(None)
-    is_pair = dataset.examples[0].text_b is not None
+    is_pair = dataset.examples[0].is_pair
     # columns are named for the audited data; a file of its own form says so by the usual names
     wanted = wanted_columns(settings)
     for example in stream(source, data_dir=settings.data_dir, wanted=wanted)[2]:
-        if (example.text_b is not None) != is_pair:
+        if example.is_pair != is_pair:
             kind = "pairs of texts" if is_pair else "single texts"
             raise BadData(
                 f"{option('shots_from', source)}: the audited data has {kind}, and this has not"

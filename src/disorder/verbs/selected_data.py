@@ -12,6 +12,7 @@ from disorder.requests.settings import Settings
 from disorder.transformations import parse
 from disorder.transformations.words import NATURAL
 from disorder.types import Dataset
+from disorder.verbs.open_answers import guessed_score, match_of
 
 
 def wanted_columns(settings: Settings) -> list[str]:
@@ -41,6 +42,9 @@ def selected_data(data: Any, settings: Settings, *, needs_gold: bool = True) -> 
         needs_gold=needs_gold,
         wanted=wanted_columns(settings),
     )
+    if found.task.is_graded:
+        guess = guessed_score(found.examples, match_of(settings))
+        found = replace(found, task=replace(found.task, guess=guess))
     if not settings.may_stop or settings.fidelity != NATURAL:
         return found
     families = family_numbers(found.examples)

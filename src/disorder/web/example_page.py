@@ -109,6 +109,6 @@ def _charts(
         ]
         chart = word_order_chart(versions[0].original[side], orders)
         if chart:
-            name = "the text" if example.text_b is None else f"text {'ab'[side]}"
+            name = f"text {'ab'[side]}" if example.is_pair else "the text"
             charts.append((name, chart))
     return charts

@@ -302,7 +302,7 @@ def test_the_order_of_examples_and_their_answers_are_perturbed(
         ),
         ({"on": "instruction", "with_": "swap_texts"}, "takes both texts of a pair"),
         ({"on": "instruction", "option_orders": 2}, "leave out option_orders"),
-        ({"on": "prompt"}, "need text or instruction or shots"),
+        ({"on": "prompt"}, "no column 'prompt', which a prompt or on names"),
         ({"score": ["order_rank", "p_c"]}, "measure p_c in another audit"),
         ({"score": "order_rank", "shots": 3}, "this model takes no prompt"),
     ],

@@ -1,7 +1,8 @@
-"""Skill where chance is that of each example: one of its own options, or of two texts.
+"""Skill where chance is that of each example: one of its own options, of two texts, or what the
+answer to another question scores.
 
-Every example counts the same, whatever the place of its right option, and scores 1 or 0 minus its
-own chance; an abstention scores chance.
+Every example counts the same, whatever the place of its right option, and scores 1 or 0 (an open
+answer: how far it is right) minus its own chance; an abstention scores chance.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class OwnChanceOutcomes(NaturalOutcomes):
     @cached_property
     def skill(self) -> BeyondChance:
         """Accuracy minus chance on original texts."""
-        right = self._scores(self.outcomes.original_label)
+        right = self._scores(self.outcomes.original_label, self.outcomes.original)
         lone = np.zeros(len(right), dtype=np.int64)
         moves = moves_of_families(self.family, lone, (right - self.chance)[:, None])
         accuracy = float(right.mean())
@@ -51,7 +52,8 @@ class OwnChanceOutcomes(NaturalOutcomes):
     def ratios(self) -> list[ThreeRatios]:
         """The three ratios; where many variants failed also with all of them wrong, and right."""
         is_given = self.outcomes.is_predicted
-        sums = (self._scores(self.outcomes.label) * is_given).sum(axis=1)
+        scores = self._scores(self.outcomes.label, self.outcomes.predictions)
+        sums = np.where(is_given, scores, 0.0).sum(axis=1)
         n_given = is_given.sum(axis=1)
         n_texts = np.maximum(n_given + self.n_failed, 1)
         answered = np.where(n_given > 0, sums / np.maximum(n_given, 1), self.chance)
@@ -65,12 +67,13 @@ class OwnChanceOutcomes(NaturalOutcomes):
         return []
 
     def _three(self, after: Floats) -> ThreeRatios:
-        before = self._scores(self.outcomes.original_label)
+        before = self._scores(self.outcomes.original_label, self.outcomes.original)
         t = SkillRatio.of_scores(before, after, self.chance, self.family)
         if self.control_label is None:
             return ThreeRatios(t)
         both = self.has_control
-        control = self._scores(self.control_label)[both]
+        assert self.outcomes.control is not None
+        control = self._scores(self.control_label, self.outcomes.control)[both]
         chance, family = self.chance[both], self.family[both]
         return ThreeRatios(
             t,
@@ -78,11 +81,13 @@ class OwnChanceOutcomes(NaturalOutcomes):
             SkillRatio.of_scores(control, after[both], chance, family),
         )
 
-    def _scores(self, answers: Ints) -> Floats:
-        """How far each answer is right: 1, 0, or chance where there is none."""
+    def _scores(self, answers: Ints, predictions: Floats) -> Floats:
+        """How far each answer is right: 1, 0, what it was graded, or chance where there is none."""
         shape = (-1, *[1] * (answers.ndim - 1))
-        is_right = answers == self.gold.reshape(shape)
-        return np.where(answers >= 0, is_right, self.chance.reshape(shape)).astype(np.float64)
+        right = answers == self.gold.reshape(shape)
+        if self.outcomes.task.is_graded:
+            right = predictions[..., 0]
+        return np.where(answers >= 0, right, self.chance.reshape(shape)).astype(np.float64)
 
 
 def skill_of(outcomes: Outcomes) -> NaturalOutcomes:

@@ -177,6 +177,12 @@ def are_texts(segments: Segments) -> bool:
     return segments.keys() <= set(TEXT_NAMES)
 
 
+def texts_of(segments: Segments) -> Texts:
+    """Such an input as a classifier takes it."""
+    first, second = (segments.get(name) for name in TEXT_NAMES)
+    return str(first), None if second is None else str(second)
+
+
 def variant_segments(variants: Variants) -> list[Segments]:
     """What a model gets of an example's variants: its segments, with the perturbed ones in place of
     the original ones.

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from disorder.errors import BadSetting, DisorderError, UnknownName, option
-from disorder.models.prompting.prompt import Prompt, Shot
+from disorder.models.prompting.prompt import AnswerPrompt, Prompt, Shot
 from disorder.models.prompting.template import PromptTemplate, variables_of
 from disorder.randomness import generator
 from disorder.registry import PromptPart, parts
@@ -50,7 +50,7 @@ def prompt_for(
         )
     words = _words(task, chosen or usual, label_words or {}, is_own=chosen is None)
     numbers = tuple(float(label) for label in words) if task.is_regression else ()
-    return Prompt(
+    return (AnswerPrompt if task.kind == "text" else Prompt)(
         template,
         task.labels,
         tuple(words.values()),
@@ -80,12 +80,14 @@ def usual_prompt(task: Task, is_pair: bool | None) -> PromptPart:
     """The registered prompt of the task itself, else the one whose labels are those of the task,
     else the one for any labels.
     """
-    on = "numbers" if task.is_regression else "labels"
+    on = "text" if task.kind == "text" else "numbers" if task.is_regression else "labels"
     n_texts = (1, 2) if is_pair is None else (2 if is_pair else 1,)
     known = parts(PromptPart)
     its_own_first = sorted(known.values(), key=lambda entry: entry.of != task.name)
     for entry in its_own_first:
         is_of_kind = entry.on == on and entry.texts in n_texts and entry.of in ("", task.name)
+        if is_of_kind and on == "text":
+            return entry
         if is_of_kind and entry.words and set(task.labels) <= set(entry.words):
             return entry
     if task.is_regression:

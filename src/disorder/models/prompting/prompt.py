@@ -13,7 +13,16 @@ import numpy as np
 
 from disorder.models.outputs import softmax
 from disorder.models.prompting.template import SYSTEM, PromptTemplate
-from disorder.types import SHOTS, Floats, Segment, Segments, Shots, Texts, text_segments
+from disorder.types import (
+    SHOTS,
+    Floats,
+    Segment,
+    Segments,
+    Shots,
+    Texts,
+    listed_segment,
+    text_segments,
+)
 
 BETWEEN = "\n\n"  # instruction, examples and text in a plain prompt
 BEFORE_ANSWER = " "
@@ -230,6 +239,16 @@ class Prompt:
         if not self.numbers:
             return mean
         return np.asarray(mean @ np.array(self.numbers))[:, None]
+
+
+class AnswerPrompt(Prompt):
+    """A prompt whose answers are open; of an example the first gold answer is shown."""
+
+    def _shown(self, listing: Sequence[str]) -> Shots:
+        return tuple(
+            (self.template.item(shot.more, listing), listed_segment(shot.more, "answers")[0])
+            for shot in self.shots
+        )
 
 
 def _no_lead(first: str, options: tuple[str, ...]) -> str:

@@ -194,7 +194,7 @@ def mitigations(
 
 
 def _salad(test: Dataset, fidelity: Fidelity) -> list[str]:
-    usual = salad_specs(is_pair=test.examples[0].text_b is not None, has_model=True)
+    usual = salad_specs(is_pair=test.examples[0].is_pair, has_model=True)
     return [parse(spec, fidelity=fidelity).spec for spec in usual]
 
 

@@ -34,7 +34,7 @@ def choose(examples: Iterator[Example], selection: PairSelection) -> dict[PairKi
     drawn: dict[PairKind, list[tuple[bytes, Example]]] = defaultdict(list)
     for example in examples:
         place = digest(selection.seed, "pbsmt", example.id)
-        drawn[example.label, example.text_b is not None].append((place, example))
+        drawn[example.label, example.is_pair].append((place, example))
     return {kind: list(_usable(found, selection)) for kind, found in drawn.items()}
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from disorder.data import declared_language, named_language, rare_labels
 from disorder.data.families import family_numbers
+from disorder.data.reading import LIKELIHOOD
 from disorder.engines import Engine, engine
 from disorder.errors import DisorderError, option
 from disorder.languages import UNKNOWN
@@ -56,6 +57,8 @@ def prepared(
     turn: PromptShare,
 ) -> Audit:
     """An audit that is ready to go, with all its settings checked."""
+    if chosen.task == LIKELIHOOD and not chosen.score:
+        chosen = replace(chosen, score=(RANK,))
     if chosen.break_ == "shots":  # a few examples have a few orders
         chosen = replace(chosen, short="use")
     language = _known_language(data, chosen)
@@ -64,7 +67,7 @@ def prepared(
     rule = StopRule.parse(chosen.stop_when) if chosen.stop_when else None
     if rule is not None:
         Metric.named(rule.metric)
-    dataset = selected_data(data, chosen)
+    dataset = selected_data(data, chosen, needs_gold=RANK not in requested)
     if dataset.task.language != language:  # it was not known before data was read
         plan, left_out = _plan(chosen, dataset.task.language, before)
     if RANK in requested:

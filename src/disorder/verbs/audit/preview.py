@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Unpack
 
+from disorder.data.reading import LIKELIHOOD
 from disorder.models.loading import check_exists
 from disorder.models.prompting import Prompt
 from disorder.requests.audit import AuditOptions
@@ -16,6 +17,7 @@ from disorder.types import OF_PROMPTS, Dataset
 from disorder.verbs.audit.budget import Prices
 from disorder.verbs.audit.planning import planned_for
 from disorder.verbs.audit.prompt_breaking import perturbable_prompt
+from disorder.verbs.audit.verdicts import RANK
 from disorder.verbs.prompting import bound_prompt
 from disorder.verbs.selected_data import selected_data
 
@@ -64,7 +66,8 @@ def preview(
     chosen = Settings.of(options)
     if isinstance(model, str):
         check_exists(model)
-    dataset = selected_data(data, chosen)
+    is_of_labels = chosen.task != LIKELIHOOD and RANK not in chosen.score
+    dataset = selected_data(data, chosen, needs_gold=is_of_labels)
     plan, left_out = planned_for(chosen, dataset.task.language)
     prompt = bound_prompt(model, dataset, chosen)
     if chosen.break_ in OF_PROMPTS:

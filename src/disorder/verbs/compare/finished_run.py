@@ -58,7 +58,7 @@ class FinishedRun:
     def first_rows(self, n: int) -> list[tuple[str, str, str | None, str]]:
         """What the run was about: its first examples, in the order in which they were predicted."""
         first = (self.examples[i] for i in np.argsort(self.turns)[:n])
-        return [(e.id, e.text_a, e.text_b, e.label) for e in first]
+        return [(e.id, *e.texts, e.label) for e in first]
 
     @property
     def fidelity(self) -> Fidelity:

@@ -233,7 +233,7 @@ def run_check(
 ) -> Section[CheckResult]:
     """The section of one check: its result, or the reason why it cannot be done."""
     reason = ""
-    if entry.pairs and given.data.examples[0].text_b is None:
+    if entry.pairs and not given.data.examples[0].is_pair:
         reason = ONE_TEXT
     elif entry.trains and isinstance(given.trained, str):
         reason = given.trained

@@ -114,7 +114,7 @@ class MitigationTable(Pipeline):
     def _left_out(self, bench: Workbench, data: Any) -> dict[str, str]:
         """The transformations that do not apply to some data, and why, before anything trains."""
         found = dict.fromkeys(self.not_for.get(title_of(data), ()), "the paper has none here")
-        if bench.read(data, limit=1).examples[0].text_b is None:
+        if not bench.read(data, limit=1).examples[0].is_pair:
             for spec in self.transformations:
                 if any(step.part.scope == "pair" for step in parse(spec).steps):
                     found[spec] = "it needs two texts"

@@ -46,7 +46,7 @@ def cosine(subject: Subject, *, paraphrases: str = "") -> Explained:
     model = subject.model.predictor
     if not isinstance(model, Similarity):
         raise BadModel(f"{subject.model.name} is no embedder; name one as embed:FOLDER")
-    texts = list(dict.fromkeys(example.text_a for example in subject.examples))
+    texts = list(dict.fromkeys(example.text("a") for example in subject.examples))
     shuffled = _shuffled(subject, model, texts)
     if len(shuffled) < 2:
         raise NothingToMeasure(f"{subject.transformation} changes the order of too few texts")
@@ -99,7 +99,9 @@ def _paraphrases(subject: Subject, file: str) -> list[Texts]:
     """
     if file:
         read = stream(file, data_dir=subject.settings.data_dir)[2]
-        return [(example.text_a, example.text_b) for example in read if example.text_b is not None]
+        return [
+            (first, second) for first, second in (each.texts for each in read) if second is not None
+        ]
     label = similar_label(subject.task)
     return [example.texts for example in subject.examples if example.label == label]
 

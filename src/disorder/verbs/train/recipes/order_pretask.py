@@ -44,6 +44,4 @@ def _real_and_fake(examples: Sequence[Example], task: Task, spec: str, seed: int
 
 
 def _sentence(example: Example, task: Task) -> str:
-    if task.breaks == "b" and example.text_b is not None:
-        return example.text_b
-    return example.text_a
+    return example.text("b" if task.breaks == "b" and example.is_pair else "a")
