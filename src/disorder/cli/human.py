@@ -14,7 +14,7 @@ from disorder.requests.human import HumanMakeOptions
 
 if TYPE_CHECKING:
     from disorder.verbs.human import HumanScores, MadeTask
-    from disorder.verbs.human.import_export import Exported
+    from disorder.verbs.human.answer_store import Exported
 
 app = Commands(rich_markup_mode=None)
 

@@ -40,6 +40,7 @@ EXAMPLES = pa.schema(
         ("ask", pa.string()),
         ("segments", pa.string()),  # as JSON, where there are others than the two texts
         ("on", pa.list_(pa.string())),
+        ("family", pa.string()),
     ]
 )
 
@@ -239,6 +240,8 @@ def write_examples(folder: Path, examples: Sequence[Example]) -> None:
             [list(e.groups.items()) for e in examples], pa.map_(pa.string(), pa.string())
         ),
     }
+    if any(e.family for e in examples):
+        columns["family"] = [storable(e.family) for e in examples]
     if any(e.on != TEXT_NAMES or not e.segments.keys() <= set(TEXT_NAMES) for e in examples):
         columns["segments"] = [storable(json.dumps(dict(e.segments))) for e in examples]
         columns["on"] = [list(e.on) for e in examples]
@@ -267,6 +270,7 @@ def read_examples(folder: Path) -> list[Example]:
 def example_of(row: Mapping[str, Any]) -> Example:
     """The example of a row of the file; raises on one that no audit wrote."""
     groups = dict(row.get("groups") or ())
+    family = row.get("family") or ""
     if row.get("segments") is not None:
         given = json.loads(row["segments"])
         segments = {
@@ -274,9 +278,11 @@ def example_of(row: Mapping[str, Any]) -> Example:
             for name, each in given.items()
         }
         on = tuple(name for name in row["on"] or () if name in segments)
-        return Example(row["id"], segments, row["label"], groups, on=on or tuple(segments)[:1])
+        first = on or tuple(segments)[:1]
+        return Example(row["id"], segments, row["label"], groups, on=first, family=family)
     if row.get("options"):  # as older versions wrote them
         options = tuple(map(str, row["options"]))
         own = {"question": row["text_a"], "ask": row.get("ask") or "", "options": options}
-        return Example(row["id"], own, row["label"], groups, on=("question",))
-    return Example.of(row["id"], row["text_a"], row["text_b"], row["label"], groups)
+        return Example(row["id"], own, row["label"], groups, on=("question",), family=family)
+    a, b = row["text_a"], row["text_b"]
+    return Example.of(row["id"], a, b, row["label"], groups, family=family)

@@ -52,7 +52,8 @@ class Example:
     holds the gold answers, each with where it starts in the passage (−1: not given); an empty tuple
     marks a question that the passage does not answer. `on` names the one or two segments that are
     perturbed unless a transformation or the user says otherwise; `text_a` and `text_b` are those.
-    Of multiple choice `label` is the letter of an option.
+    Of multiple choice `label` is the letter of an option. Examples of one `family` are not
+    independent; without a name that is not known.
     """
 
     id: str
@@ -61,6 +62,7 @@ class Example:
     groups: Mapping[str, str] = field(default_factory=dict)
     answers: tuple[tuple[str, int], ...] | None = None  # None where the data does not say
     on: tuple[str, ...] = TEXT_NAMES
+    family: str = ""
 
     @classmethod
     def of(
@@ -71,9 +73,12 @@ class Example:
         label: str,
         groups: Mapping[str, str] | None = None,
         answers: tuple[tuple[str, int], ...] | None = None,
+        *,
+        family: str = "",
     ) -> Example:
         """An example of one text or a pair."""
-        return cls(id, text_segments((text_a, text_b)), label, groups or {}, answers)
+        segments = text_segments((text_a, text_b))
+        return cls(id, segments, label, groups or {}, answers, family=family)
 
     @property
     def text_a(self) -> str:

@@ -252,9 +252,7 @@ def _kind(error: Exception) -> str:
 
 
 def _whole_number(digits: str) -> int | float:
-    """A whole number of JSON; one that is too long to count anything is as it would be in most
-    languages, and never fails to become a float.
-    """
+    """A whole number of JSON; one too long to count anything is a float, as in most languages."""
     return int(digits) if len(digits) <= LONGEST_NUMBER else float(digits)
 
 

@@ -114,7 +114,7 @@ class Way(Protocol):
     chats: tuple[str, ...]  # values of --chat that it can be used with
 
     async def probe(self, endpoint: Endpoint, questions: Sequence[Question]) -> None:
-        """Raise `Unfit` where the server does not do this, or does it wrong."""
+        """Raise `Unfit`, `Unusable` or `Rejected` where the server does not do this right."""
 
     async def ask(self, endpoint: Endpoint, question: Question) -> Answer:
         """The answer to a question."""
@@ -126,9 +126,7 @@ EMPTY = {"choices": [{"finish_reason": "length", "message": {"content": ""}}]}
 
 @dataclass(frozen=True)
 class WrittenReply:
-    """The text of a reply without what the model thought aloud; `is_cut` says that it ended at its
-    limit before there was any.
-    """
+    """A reply without what the model thought aloud; `is_cut`: it ended before there was any."""
 
     text: str
     message: Mapping[str, Any]

@@ -41,7 +41,7 @@ class MeanRow:
         groups: dict[tuple[Row, str], dict[str, StudyCell]] = {}
         for cell in cells:
             if self.key in cell.row:
-                place = groups.setdefault((_without(cell, self.key), cell.column), {})
+                place = groups.setdefault((_row_without(cell, (self.key,)), cell.column), {})
                 place[cell.row[self.key]] = cell
         found = [
             mean for group in groups.values() if (mean := self._mean(group, names)) is not None
@@ -71,10 +71,6 @@ class MeanRow:
             f"{self.name!r} is not computed: it is of {len(self.members)} models "
             f"({', '.join(self.members)}), and {given}"
         )
-
-
-def _without(cell: StudyCell, key: str) -> Row:
-    return tuple(sorted((name, value) for name, value in cell.row.items() if name != key))
 
 
 def _mean_cell(members: Sequence[StudyCell], key: str, name: str) -> StudyCell:
@@ -132,9 +128,7 @@ def _groups(cells: Iterable[StudyCell]) -> Iterable[list[StudyCell]]:
 
 
 def best_and_mean(cells: Iterable[StudyCell]) -> list[StudyCell]:
-    """The best of several trainings and their mean, as rows of their own; one training is neither,
-    and stays as it is.
-    """
+    """The best of several trainings and their mean, as rows of their own; one alone is neither."""
     found: list[StudyCell] = []
     for group in _groups(cells):
         if len(group) == 1:
@@ -168,9 +162,7 @@ class Change:
     def cells(
         self, ours: Iterable[StudyCell], baseline: Iterable[StudyCell], *, without: Collection[str]
     ) -> list[StudyCell]:
-        """The change of every cell that has one in the baseline, rows matched `without` some
-        keys.
-        """
+        """The change of every cell that the baseline has too, rows matched `without` some keys."""
         before = {_row_without(cell, without): cell for cell in baseline if cell.column == self.of}
         found = []
         for cell in ours:
@@ -184,9 +176,7 @@ class Change:
         return found
 
     def _cell(self, cell: StudyCell, other: StudyCell) -> StudyCell:
-        """Both intervals are taken to be independent, which makes the change's no narrower than it
-        is.
-        """
+        """Both intervals are taken to be independent: that of the change is never too narrow."""
         if self.kind == "gain":
             value = cell.value - other.value
             half = math.hypot(_half(cell), _half(other))
@@ -204,7 +194,7 @@ class Change:
         )
 
 
-def _row_without(cell: StudyCell, without: Collection[str]) -> tuple[tuple[str, str], ...]:
+def _row_without(cell: StudyCell, without: Collection[str]) -> Row:
     return tuple(sorted((key, value) for key, value in cell.row.items() if key not in without))
 
 

@@ -65,9 +65,11 @@ class TrainedByRecipe:
         """Train by the recipe `plain`."""
         from disorder.verbs.train import train
 
+        task = self.task
         examples = [
-            Example.of(f"{row:07d}", encoded[row][0], encoded[row][1], self._label(target))
-            for row, target in zip(rows.tolist(), targets.tolist(), strict=True)
+            Example.of(f"{row:07d}", a, b, str(gold) if task.is_regression else task.labels[gold])
+            for row, gold in zip(rows.tolist(), targets.tolist(), strict=True)
+            for a, b in [encoded[row]]
         ]
         name = f"{key} {fold}"
         trained = train(
@@ -80,9 +82,6 @@ class TrainedByRecipe:
             device=self.device,
         )
         return load(trained.spec, task=self.task)
-
-    def _label(self, target: Any) -> str:
-        return str(target) if self.task.is_regression else self.task.labels[target]
 
     def predict(self, fitted: Any, encoded: Sequence[Texts], rows: Ints) -> Floats:
         """Predictions of the trained model."""

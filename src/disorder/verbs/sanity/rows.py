@@ -269,15 +269,10 @@ def _gather(
             applies[row] = False
             texts.append(example.texts)
         else:
-            removed[row] = _n_removed(variants)
+            removed[row] = sum(  # written texts have no positions to count
+                len(rows.sentence) - rows.positions.shape[1]
+                for rows in variants.sides
+                if rows.written is None
+            )
             texts.append(variant_texts(variants)[0])
     return PerturbedRows(spec, texts, applies, removed, dict(sorted(skips.items())))
-
-
-def _n_removed(variants: Variants) -> int:
-    """How many words both texts lost; written texts have no positions to count."""
-    return sum(
-        len(rows.sentence) - rows.positions.shape[1]
-        for rows in variants.sides
-        if rows.written is None
-    )

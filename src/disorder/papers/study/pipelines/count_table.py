@@ -9,10 +9,9 @@ from itertools import islice
 from typing import Any
 
 from disorder.errors import DoesNotApply
-from disorder.papers.study.naming import short_name
 from disorder.papers.study.pipeline import Pipeline, Reach
 from disorder.papers.study.result import StepResult, StudyCell
-from disorder.papers.study.workbench import Workbench
+from disorder.papers.study.workbench import Workbench, short_name
 from disorder.transformations import parse
 from disorder.types import Dataset
 from disorder.verbs.perturb import CHUNK, Tally

@@ -94,9 +94,7 @@ class Climb:
 
     @property
     def used(self) -> list[str]:
-        """The parts that are shown to add something, the largest first: four are tested, so that
-        each has to differ from 0 at 99 %.
-        """
+        """The parts that add something, the largest first: of four, each at 99 %."""
         found = [part for part, score in self.parts.items() if self._is_shown(score)]
         return sorted(found, key=lambda part: -self.parts[part].value)
 
@@ -323,9 +321,7 @@ def _split(
     least = 0.0 if constant else -1.0  # of a share, of a correlation
 
     def score(weights: Sequence[float]) -> Score:
-        """A combination of rungs; two imagined examples, one up where the other is down, keep the
-        interval from closing where all agree.
-        """
+        """A combination of rungs; two imagined examples keep the interval from closing."""
         mixed = np.asarray(weights, dtype=np.float64)
         value = float(values @ mixed)
         imagined = 2 * (np.abs(mixed).sum() / 2 / len(moves)) ** 2

@@ -20,7 +20,7 @@ from disorder.registry import explanation
 from disorder.results.result import Figure, Row, Table
 from disorder.transformations.rendering import render
 from disorder.transformations.words import split
-from disorder.types import Example, Floats, Ints, Score, Sentence, Texts
+from disorder.types import Example, Floats, Ints, Sentence, Texts
 from disorder.types.predictions import ABSTAINED, with_abstention
 from disorder.verbs.explain.bleu import cased_kinds
 from disorder.verbs.explain.neighbour_search import (
@@ -78,12 +78,14 @@ def neighbours(
         "flipped within the budget": share(np.array([each is not None for each in found])),
         "unchanged backwards": share(np.array(backwards)),
     }
+    flipped = scores["flipped within the budget"]
     finding = (
         f"moving one word flips {said(scores['flipped by one word'])} of {len(texts):,} "
-        f"predictions, a search of {budget:,} model calls "
-        f"{said(scores['flipped within the budget'])}; read backwards, "
+        f"predictions, a search of {budget:,} model calls {said(flipped)}; read backwards, "
         f"{said(scores['unchanged backwards'])} are unchanged"
     )
+    rows = [_row(pair.text, kind, each) for pair in pairs for kind, each in pair.searches]
+    is_shown = flipped.low > 0.05 or not flipped.value  # some predictions flip, or none does
     skips = {}
     if len(texts) < len(subject.examples):
         reason = f"fewer than {SHORTEST} words, or not among the {n:,} that are searched"
@@ -91,17 +93,15 @@ def neighbours(
     return Explained(
         finding,
         [pairs_figure(pairs, shown)],
-        [flips_table(found), pairs_table(pairs)],
+        [
+            flips_table(found),
+            Table("neighbours_pairs", "What was found for each example", rows),
+        ],
         scores,
         _notes(flips, budget),
         skips,
-        claims=_claims(scores["flipped within the budget"]),
+        claims={"order": flipped.value > 0} if is_shown else {},
     )
-
-
-def _claims(flipped: Score) -> dict[str, bool]:
-    """Whether order is used: some predictions flip, or none does."""
-    return {"order": flipped.value > 0} if flipped.low > 0.05 or not flipped.value else {}
 
 
 def _notes(flips: Sequence[SearchResult], budget: int) -> list[str]:
@@ -124,7 +124,7 @@ def _drawn(subject: Subject, n: int, side: str) -> list[MovableText]:
     labels = (*subject.task.labels, ABSTAINED)
     predictions = with_abstention(subject.original)
     for example, probabilities in zip(subject.examples, predictions, strict=True):
-        sentence = split(example.text(side))
+        sentence = split(example.text(side), words=subject.splitter)
         if len(sentence.movable) >= SHORTEST:
             found.append(MovableText(example, side, sentence, probabilities, labels))
     if not found:
@@ -210,12 +210,6 @@ class MinimalPair:
         return [(SMALLEST, self.flip), (LARGEST, self.unchanged)]
 
 
-def pairs_table(pairs: Sequence[MinimalPair]) -> Table:
-    """Both reorderings of every example."""
-    rows = [_row(pair.text, kind, each) for pair in pairs for kind, each in pair.searches]
-    return Table("neighbours_pairs", "What was found for each example", rows)
-
-
 def _row(text: MovableText, kind: str, searched: SearchResult) -> Row:
     found = searched.found
     row: Row = {
@@ -248,9 +242,7 @@ def _row(text: MovableText, kind: str, searched: SearchResult) -> Row:
 
 
 def pairs_figure(pairs: Sequence[MinimalPair], shown: int) -> Figure:
-    """The most striking examples: smallest flips and largest reorderings, with predictions of high
-    probability.
-    """
+    """The most striking examples: smallest flips, largest reorderings, high probabilities."""
     chosen = sorted(pairs, key=_rank)[:shown]
     rows = [
         _row(pair.text, kind, each)
