@@ -288,7 +288,7 @@ def test_fixed_labels_are_no_answer_to_a_choice(tiny_bert: Path) -> None:
 
 def test_options_move_only_where_there_are_some() -> None:
     rows = [{"id": str(i), "text_a": f"a b c {i}", "label": "xy"[i % 2]} for i in range(10)]
-    with pytest.raises(DisorderError, match="multiple choice"):
+    with pytest.raises(DisorderError, match="have no options; they have text_a"):
         audited("uniform", rows, with_=[], on="options")
 
 
