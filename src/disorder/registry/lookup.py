@@ -265,9 +265,7 @@ def list_parts(kind: str | None = None) -> list[dict[str, str]]:
 
 
 def part(kind: type[P], name: str) -> P:
-    """The part of that name, or an error that says which names exist, and which plugin that may
-    have it cannot be loaded.
-    """
+    """The part of that name, or an error with the names there are and plugins that do not load."""
     _load_built_in(kind.kind)
     if name not in _parts[kind.kind]:
         _load_plugins(kind.kind)
