@@ -167,14 +167,12 @@ def test_what_an_answer_follows_when_options_move(name: str, size: int) -> None:
     assert f"{follows.value:.2f}".replace("-", "−") in run.verdict
 
 
-def test_the_spelling_of_before_is_accepted_with_a_note(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    caplog.set_level("INFO", logger="disorder")
+def test_the_spelling_of_before_is_accepted_with_a_warning() -> None:
     old: dict[str, Any] = {"break_": "options"}
-    run = audited(always_second, questions(12), with_=[], **old)
+    with pytest.warns(DeprecationWarning, match="break_ is now written on") as warned:
+        run = audited(always_second, questions(12), with_=[], **old)
     assert run.settings["break_"] == "options"
-    assert "break_ is now written on" in caplog.text
+    assert "test_tasks" in warned[0].filename, "it names the line of the user"
 
 
 def test_a_guesser_follows_neither_place_nor_content() -> None:
