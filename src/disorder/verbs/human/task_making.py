@@ -238,8 +238,8 @@ def _key(name: str, entry: DrawnText, kind: TaskKind) -> ItemKey:
         length="short" if entry.length == "short" else "long",
         example=example.id,
         variant=text.variant,
-        original_a=example.text_a,
-        original_b=example.text_b,
+        original_a=example.texts[0],
+        original_b=example.texts[1],
         model_answer=text.model_answer,
         model_original=text.model_original,
     )
