@@ -27,7 +27,7 @@ END = "<!-- end of walk -->\n"
 COMMAND = "audit builtin builtin --limit 20 --q 5 --with derange"
 FLOORS = {
     "papers": ["papers"],
-    "surfaces": ["cli", "web"],
+    "surfaces": ["cli", "web", "testing"],
     "verbs": ["verbs"],
     "parts": ["data", "tasks", "transformations", "models", "metrics"],
     "middle": ["requests", "store", "results", "engines"],
