@@ -430,6 +430,8 @@ def it_explains_the_built_in_model(name: str) -> None:
     assert found[name].finding
     for score in found[name].scores.values():
         assert score.low <= score.value <= score.high
+    for figure in found[name].figures:
+        assert figure.svg.startswith("<svg")
 
 
 def it_checks_the_built_in_data(name: str) -> None:
