@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from disorder.results.grid import as_markdown
 from disorder.results.markup import markdown_code, markdown_text, yaml_value
+from disorder.results.render import markdown_table
 from disorder.results.result import Result, Section
 from disorder.results.saving import check_folder as check_result_folder
 from disorder.results.saving import write_result
@@ -156,7 +156,7 @@ def _section(result: Sanity) -> Iterator[str]:
             f"up to {100 * result.settings['margin']:g} points count as none."
         )
     yield ""
-    yield from as_markdown(verdict_grid(result))
+    yield from markdown_table(verdict_grid(result))
     if result.command:
         yield ""
         yield f"Run it again: {markdown_code(result.command)}"

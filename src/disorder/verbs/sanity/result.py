@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from disorder.errors import UnknownName
-from disorder.results.grid import Cell, Column, Grid
-from disorder.results.render import notebook
-from disorder.results.result import Figure, Result, Row, Section, Table
+from disorder.results.render import render
+from disorder.results.result import Cell, Column, Figure, Grid, Result, Row, Section, Table
 from disorder.results.writing import score_row
 from disorder.store.store import Store
 from disorder.types import Score
@@ -234,7 +233,7 @@ class Sanity:
         )
 
     def _repr_html_(self) -> str:
-        return notebook(self.result)
+        return render(self.result, "notebook")
 
 
 def record(score: Score) -> Row:
