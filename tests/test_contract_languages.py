@@ -19,7 +19,7 @@ from disorder.errors import DoesNotApply, MissingData, MissingPackage
 from disorder.languages import is_one_of_unspaced, segments
 from disorder.registry import SplitterPart, TransformationPart, part, parts
 from disorder.transformations import parse
-from disorder.transformations.positions.prompt_examples import shots_sentence
+from disorder.transformations.positions.orders_within_groups import shots_sentence
 from disorder.transformations.rendering import render, row_texts, variant_texts
 from disorder.transformations.words import default_splitter, fits, split
 from disorder.types import Example, Fidelity, PositionRows, Task, Texts, Variants

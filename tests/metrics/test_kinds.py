@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from disorder.metrics import SkillRatio
-from disorder.metrics.statistics.beyond_chance import beyond_chance
 from disorder.metrics.statistics.kinds import (
     Facts,
     KindLimits,
     conclude_at_extremes,
     conclude_kind,
 )
-from disorder.metrics.statistics.three_ratios import ThreeRatios, three_ratios
+from disorder.metrics.statistics.skill import ThreeRatios, three_ratios
+from disorder.metrics.statistics.skill_ratio import beyond_chance
 from disorder.results.conclusion import NAMES
 from disorder.types import Floats, Ints, Score
 

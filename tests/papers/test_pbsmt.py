@@ -20,7 +20,7 @@ from conftest import NLI
 from disorder.errors import BadSetting, DisorderError, DoesNotApply, MissingPackage
 from disorder.papers.translation import trained_translators
 from disorder.papers.translation import translator as thot_translator
-from disorder.papers.translation.training_pairs import PairSelection, choose
+from disorder.papers.translation.trained_translators import PairSelection, choose
 from disorder.store.storage import default_cache_folder
 from disorder.transformations import parse
 from disorder.transformations.rendering import variant_texts

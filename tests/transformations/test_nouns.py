@@ -18,7 +18,7 @@ from disorder.errors import BadSetting, DoesNotApply, MissingData, MissingPackag
 from disorder.randomness import generator
 from disorder.transformations import parse
 from disorder.transformations.move_word import moves
-from disorder.transformations.positions.word_swaps import distinct_pairs, n_later_equal, n_pairs
+from disorder.transformations.positions.orders import distinct_pairs, n_later_equal, n_pairs
 from disorder.transformations.rendering import variant_texts
 from disorder.types import Example, Variants
 

@@ -12,7 +12,7 @@ from disorder.cli.output import print_json, print_text, show
 from disorder.requests.human import HumanMakeOptions
 
 if TYPE_CHECKING:
-    from disorder.verbs.human.import_export import Exported
+    from disorder.verbs.human.answer_store import Exported
 
 app = Commands(rich_markup_mode=None)
 

@@ -41,6 +41,7 @@ class ExampleReader:
     task: TaskPart | None = None  # a form of data other than texts with labels
     is_known: bool = False  # the task is, so that columns need not show it
     needs_gold: bool = True  # else a row without a label counts, with none
+    family: str = ""  # the column that names families
     skipped: Counter[str] = field(default_factory=Counter)
     _seen: dict[str, tuple[bytes, str]] = field(default_factory=dict)
     _is_pair: bool | None = None
@@ -57,7 +58,7 @@ class ExampleReader:
             else:
                 example = self._example(self._renamed(raw, where), where)
             if example is not None and self._is_new(example, where):
-                yield example
+                yield self._in_family(example, raw, where)
 
     def _recognise(self, raw: Mapping[str, Any]) -> None:
         """Find out from the first row whether the data has another form than texts with labels."""
@@ -179,6 +180,19 @@ class ExampleReader:
                 f"{self.source}, {where}: no column {column!r} to group by; it has {_names(row)}"
             )
         return str(row[column])
+
+    def _in_family(self, example: Example, raw: Mapping[str, Any], where: str) -> Example:
+        """The example with the name of its family; a row that names none is one of its own."""
+        if not self.family:
+            return example
+        if self.family not in raw:
+            raise BadData(
+                f"{self.source}, {where}: no column {self.family!r} that names its family; it has "
+                f"{_names(raw)}"
+            )
+        named = raw[self.family]
+        is_alone = named is None or named != named or not str(named).strip()
+        return replace(example, family=f"row {example.id}" if is_alone else str(named))
 
     def _is_new(self, example: Example, where: str) -> bool:
         content = _content_of(example)

@@ -51,6 +51,7 @@ def read_data(
     task: str | None = None,
     language: str = AUTO,
     group_by: str | Sequence[str] = (),
+    family: str | None = None,
     needs_gold: bool = True,
 ) -> Dataset:
     """Load a dataset: examples sorted by id, so that nothing depends on the order of the rows.
@@ -59,10 +60,12 @@ def read_data(
     its columns are text_a, text_b, label and id; `task` names what its labels mean where they do
     not say it; `language` is the language of the texts ("de"), found out unless it is named;
     `data_dir` is the folder with the papers' datasets; `group_by` names columns that scores are
-    split by. Without `needs_gold` rows may have no label, for what looks at texts alone.
+    split by, `family` one whose values rows share that are not independent. Without `needs_gold`
+    rows may have no label, for what looks at texts alone.
     """
     source, reader = _open(spec, columns, data_dir, task, group_by)
     reader.needs_gold = needs_gold
+    reader.family = family or ""
     title = spec if isinstance(spec, str) else source.name
     return _dataset(source, reader, title, named_language(language))
 
@@ -285,6 +288,7 @@ def select(
     task: str | None = None,
     language: str = AUTO,
     group_by: Sequence[str] = (),
+    family: str | None = None,
     limit: int | None = None,
     seed: int = 0,
     is_shuffled: bool = False,
@@ -298,7 +302,7 @@ def select(
     dataset = data
     if isinstance(data, Dataset):
         named = None if language == AUTO else language
-        _check_unread(columns=columns, task=task, language=named, group_by=group_by)
+        _check_unread(columns=columns, task=task, language=named, group_by=group_by, family=family)
     else:
         dataset = read_data(
             data,
@@ -307,6 +311,7 @@ def select(
             task=task,
             language=language,
             group_by=group_by,
+            family=family,
             needs_gold=needs_gold,
         )
 

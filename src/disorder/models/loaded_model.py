@@ -35,6 +35,7 @@ from disorder.models.protocols import (
     Streaming,
     Timed,
     TokenUnits,
+    Truncates,
 )
 from disorder.store.prediction_cache import KeptPredictions, PredictionCache, key_of
 from disorder.store.store import Memo
@@ -95,6 +96,10 @@ class LoadedModel:
         found.values[found.is_failed] = 0.0 if self.labels else np.nan
         return found.values
 
+    def readable(self, texts: Texts, /) -> Texts:
+        """The texts of an example, cut at a word where the model says how far it reads them."""
+        return self.predictor.readable(texts) if isinstance(self.predictor, Truncates) else texts
+
     def predict_texts(self, texts: Sequence[Texts] | Sequence[str], /) -> Predictions:
         """Probabilities of the task's labels, and an outcome for each text."""
         return self._predict(TextInputs(_as_pairs(texts)))
@@ -142,7 +147,7 @@ class LoadedModel:
             is_below = self.calibration.abstains_on(aligned) & (outcomes == ANSWERED)
             outcomes = np.where(is_below, ABSTAINS, outcomes)
         if (outcomes != ANSWERED).any():
-            aligned[outcomes == ABSTAINS] = 0.0
+            aligned[outcomes == ABSTAINS] = 0.0 if self.labels else np.nan
         return Predictions(aligned, outcomes)
 
     def _cached(self, inputs: ModelInputs, cache: PredictionCache) -> Predictions:

@@ -68,6 +68,8 @@ def load(
         predictor.batch_size = batch_size
     if precision != "fp32":
         _set_precision(title, predictor, precision)
+    is_costly = isinstance(predictor, Costly) and predictor.is_costly
+    is_cached = cache is not None and is_costly and bool(predictor.fingerprint)
     columns = label_columns(title, predictor.labels, task, labels or {})
     return LoadedModel(
         predictor,
@@ -75,7 +77,7 @@ def load(
         task.labels,
         columns,
         precision,
-        PredictionCache(cache) if cache is not None and _is_worth_caching(predictor) else None,
+        PredictionCache(cache) if cache is not None and is_cached else None,
         calibration_of(model) if isinstance(model, str) and predictor.labels else None,
         no_answer,
     )
@@ -163,11 +165,6 @@ def _check_options(model: str, taken: Sequence[str], options: Mapping[str, Any])
             ]
             forms = " and ".join(kinds)
             raise BadModel(f"{option(name)} is for {forms} models; {model} is none")
-
-
-def _is_worth_caching(predictor: Predictor) -> bool:
-    is_costly = isinstance(predictor, Costly) and predictor.is_costly
-    return is_costly and bool(predictor.fingerprint)
 
 
 def check_exists(spec: str) -> None:

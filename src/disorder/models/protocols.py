@@ -41,6 +41,7 @@ __all__ = [
     "Timed",
     "TokenUnits",
     "Tokens",
+    "Truncates",
 ]
 
 Head = tuple[int, int]  # layer, number within the layer
@@ -62,6 +63,14 @@ class TokenUnits(Tokens, Protocol):
 
     def token_units(self, texts: Texts, /) -> list[list[TokenUnit]]:
         """The tokens of each text of an example, as they stand in the model's input."""
+
+
+@runtime_checkable
+class Truncates(Protocol):
+    """Reads long texts to some length only, and says where that is."""
+
+    def readable(self, texts: Texts, /) -> Texts:
+        """The texts of an example, cut at a word so that all of them are read in whatever order."""
 
 
 @runtime_checkable

@@ -45,7 +45,7 @@ from disorder.models.servers.event_loop import run
 from disorder.registry import model
 from disorder.safe_io import reason
 from disorder.types import Floats, Predictor, Task, Texts
-from disorder.types.predictions import ABSTAINED, Predictions
+from disorder.types.predictions import ABSTAINED, ABSTAINS, ANSWERED, Predictions
 
 logger = logging.getLogger(__name__)
 
@@ -225,6 +225,20 @@ class PythonModel:
             entries = list(predictions)
         else:
             entries = list(np.atleast_1d(np.asarray(predictions)))  # a series, a tensor
+        answered = np.array([each is not None for each in entries], dtype=bool)
+        if answered.all():
+            return self._read(predictions, entries, len(texts))
+        # None: the function declines to answer
+        given = [each for each in entries if each is not None]
+        values = np.zeros((len(entries), max(1, len(self.labels))))
+        if given:
+            found = self._read(given, given, len(given))
+            values[answered] = found.values if isinstance(found, Predictions) else found
+        outcomes = np.where(answered, ANSWERED, ABSTAINS).astype(object)
+        return checked("python", Predictions(values, outcomes), len(texts), self.labels)
+
+    def _read(self, predictions: Any, entries: list[Any], n: int) -> Floats | Predictions:
+        """The answers to n texts as probabilities, given as they came and as a list."""
         if self.labels and entries and all(map(_is_label, entries)):
             entries = [str(each) for each in entries]
         if entries and _is_scores(entries[0]):
@@ -236,7 +250,7 @@ class PythonModel:
                 "function an attribute `labels` with its own names, in the order of the columns"
             )
         self._say_order()
-        return checked("python", predictions, len(texts), self.labels)
+        return checked("python", predictions, n, self.labels)
 
     def _say_order(self) -> None:
         """Say once which column is which label, where the function does not say it itself."""

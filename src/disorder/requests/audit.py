@@ -7,6 +7,7 @@ from disorder.requests.groups import (
     AbstentionOptions,
     CacheOptions,
     EmbedderOptions,
+    FamilyOptions,
     FidelityOptions,
     GroupOptions,
     LoadingOptions,
@@ -19,6 +20,7 @@ from disorder.requests.groups import (
     ServerAddressOptions,
     ServerOptions,
     budget,
+    json_output,
     model,
     output,
     prompting,
@@ -248,6 +250,7 @@ class AuditOptions(
     ScoreOptions,
     ReadingOptions,
     GroupOptions,
+    FamilyOptions,
     LoadingOptions,
     PrecisionOptions,
     AgreementOptions,
@@ -301,12 +304,4 @@ class AuditOutput(TypedDict):
         ),
     ]
     profile: Annotated[bool, output("Say where the time went", default=False)]
-    as_json: Annotated[
-        bool,
-        output(
-            "Print result.json on standard output and nothing else",
-            default=False,
-            flags=("--json",),
-            is_common=True,
-        ),
-    ]
+    as_json: Annotated[bool, json_output("Print result.json on standard output and nothing else")]

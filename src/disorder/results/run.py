@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 NEEDS = "needs="  # begins the groups of data that was made to know whether order decides
 ABOUT_NEED = {"may_not_need_order", "order_need_unknown"}  # kinds of caveats
+AGAIN = "again"  # stands for the transformation of texts that are predicted again as they are
 DIGITS = 6  # scores are rounded, so that the last bits of a sum do not show
 
 
@@ -144,6 +145,7 @@ class Run(BaseModel):
     word_baselines: list[WordBaseline] = Field(default_factory=list)
     gains: list[dict[str, Any]] = Field(default_factory=list)
     scores: list[Record] = Field(default_factory=list)
+    noise_floor: list[Record] = Field(default_factory=list)  # of the same texts predicted again
     references: dict[str, list[Record]] = Field(default_factory=dict)
     omitted: list[Omitted] = Field(default_factory=list)
     skips: dict[str, dict[str, int]] = Field(default_factory=dict)

@@ -195,7 +195,7 @@ def check_run(run: Run, where: str) -> None:
         if any(set(run.labels) - set(counts) for counts in steps.values()):
             raise BadData(f"{where} is damaged (dev_r): a label has no count")
     check_records(run.scores, where)
-    for records in run.references.values():
+    for records in (*run.references.values(), run.noise_floor):
         check_records(records, where)
 
 

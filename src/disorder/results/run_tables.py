@@ -11,7 +11,7 @@ from typing import Any
 from disorder.errors import UnknownName
 from disorder.results.markup import name_of
 from disorder.results.result import Cell, Column, Grid
-from disorder.results.run import Record, Run
+from disorder.results.run import AGAIN, Record, Run
 from disorder.results.wording import main_spread
 from disorder.results.writing import shown, title_of
 
@@ -87,6 +87,8 @@ def text_name(transformation: str) -> Cell:
     """How the texts of a transformation are called."""
     if transformation == "original":
         return Cell("original texts")
+    if transformation == AGAIN:
+        return Cell("same texts again")
     return Cell(transformation, mark="code")
 
 
@@ -192,6 +194,8 @@ def by_transformation(run: Run, group: str) -> Iterator[tuple[str, dict[str, Rec
         records = {r.metric: r for r in run.scores if r.transformation == name and r.group == group}
         if records:
             yield name, records
+    if run.noise_floor and group == "all":
+        yield AGAIN, {record.metric: record for record in run.noise_floor}
 
 
 def permutation_rows(

@@ -37,6 +37,7 @@ EXAMPLES = pa.schema(
         ("groups", pa.map_(pa.string(), pa.string())),
         ("options", pa.list_(pa.string())),
         ("ask", pa.string()),
+        ("family", pa.string()),
     ]
 )
 
@@ -60,9 +61,7 @@ class SampleParts:
     def open(
         cls, folder: Path, *, to_write: bool = True, of: str = "", n_labels: int | None = None
     ) -> SampleParts:
-        """The parts that a folder has so far; one of another run (model, data or settings) never
-        counts.
-        """
+        """The parts that a folder has so far; one of another run never counts."""
         parts = cls(Kept(folder / SAMPLES), of, n_labels)
         if to_write:
             return parts
@@ -96,9 +95,7 @@ class SampleParts:
         return {name: entry for name, entry in self.written.items() if not entry.get("repeat")}
 
     def read(self, name: str) -> pa.Table:
-        """The samples of a finished part, checked; one line where they cannot be what an audit
-        wrote.
-        """
+        """The samples of a finished part, checked; raises where no audit wrote them."""
         try:
             content = self.kept.read(name)
         except BadData as error:
@@ -236,6 +233,8 @@ def write_examples(folder: Path, examples: Sequence[Example]) -> None:
             [list(e.groups.items()) for e in examples], pa.map_(pa.string(), pa.string())
         ),
     }
+    if any(e.family for e in examples):
+        columns["family"] = [storable(e.family) for e in examples]
     choices = [e.choice for e in examples if e.choice is not None]
     if choices:
         columns["options"] = [[storable(text) for text in each.options] for each in choices]
@@ -264,6 +263,7 @@ def read_examples(folder: Path) -> list[Example]:
             row["label"],
             dict(row["groups"] or ()),
             choice=_choice(row),
+            family=row["family"] or "",
         )
         for row in rows
     ]

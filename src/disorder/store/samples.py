@@ -84,7 +84,7 @@ def sample_table(
     n_variants = [1 if group is None else len(group) for group in variants]
     columns = [
         ids,
-        ids,
+        _repeated([storable(e.family or e.id) for e in examples], counts),
         _constant(transformation, sum(counts)),
         pa.array(np.concatenate([np.arange(n) for n in counts]) if counts else [], pa.int32()),
         pa.array(np.full(sum(counts), repeat, dtype=np.int32)),

@@ -47,7 +47,8 @@ class Example:
     passage (−1: not given); an empty tuple marks a question that the passage does not answer.
     `shots` are the examples of a prompt where those are what is perturbed; `text_a` shows them.
     `choice` is the question with what the example itself offers to choose from; `label` is then
-    the letter of an option, and `text_a` the question.
+    the letter of an option, and `text_a` the question. Examples of one `family` are not
+    independent; without a name that is not known.
     """
 
     id: str
@@ -58,6 +59,7 @@ class Example:
     answers: tuple[tuple[str, int], ...] | None = None  # None where the data does not say
     shots: Shots = ()
     choice: Choice | None = None
+    family: str = ""
 
     @property
     def texts(self) -> Texts:

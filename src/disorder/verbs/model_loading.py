@@ -117,6 +117,11 @@ def loaded_model(
     """
     precision = settings.precision
     notes: list[str] = []
+    if settings.fidelity == NATURAL and settings.no_answer != "skip":
+        notes.append(
+            f"{option('no_answer', settings.no_answer)} changes nothing: a natural audit books "
+            "what the model declines as an abstention, and skips failures only"
+        )
     load_in = partial(load_with, model, dataset.task, settings, prompt)
     if precision == "auto":
         texts = _sampled(dataset, plan, settings)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from disorder.data import select
-from disorder.data.families import family_numbers
+from disorder.data.families import named_families
 from disorder.requests.settings import Settings
 from disorder.transformations.words import NATURAL
 from disorder.types import Dataset
@@ -23,6 +23,7 @@ def selected_data(data: Any, settings: Settings, *, needs_gold: bool = True) -> 
         task=settings.task,
         language=settings.language,
         group_by=settings.group_by,
+        family=settings.family,
         limit=settings.limit,
         seed=settings.seed,
         is_shuffled=settings.may_stop,
@@ -30,9 +31,8 @@ def selected_data(data: Any, settings: Settings, *, needs_gold: bool = True) -> 
     )
     if not settings.may_stop or settings.fidelity != NATURAL:
         return found
-    families = family_numbers(found.examples)
-    turn: dict[int, int] = {}
-    for example in found.examples:
-        turn.setdefault(families[example.id], len(turn))
-    in_turn = sorted(found.examples, key=lambda example: turn[families[example.id]])
-    return replace(found, examples=in_turn)
+    named = named_families(found).examples
+    turn: dict[str, int] = {}
+    for example in named:
+        turn.setdefault(example.family, len(turn))
+    return replace(found, examples=sorted(named, key=lambda example: turn[example.family]))

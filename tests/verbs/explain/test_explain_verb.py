@@ -168,10 +168,10 @@ def test_numbers_where_labels_are_needed_are_said_so(jsonl: Write) -> None:
 
 @pytest.mark.usefixtures("added")
 def test_the_explanation_in_the_documentation_works() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "explain.md").read_text(encoding="utf-8")
-    code = re.search(r"## Add an explanation.*?```python\n(.*?)```", page, flags=re.DOTALL)
+    page = (Path(__file__).parents[3] / "docs" / "extend.md").read_text(encoding="utf-8")
+    code = re.search(r"## An explanation.*?```python\n(.*?)```", page, flags=re.DOTALL)
     assert code
-    exec(compile(code[1], "explain.md", "exec", dont_inherit=True), {"__name__": "confidence"})
+    exec(compile(code[1], "extend.md", "exec", dont_inherit=True), {"__name__": "confidence"})
     found = explain("builtin", by="confidence", **SMALL)["confidence"]
     assert found.scores["original"].value > found.scores["perturbed"].value
     assert found.figures[0].svg.startswith("<svg")

@@ -523,7 +523,7 @@ class TestRulesThatMeanWhatTheySay:
             assert gate(runs["reader"], rule).passed
             assert not gate(runs["bag"], rule).passed
 
-    @pytest.mark.parametrize("name", ["README.md", "docs/gate.md"])
+    @pytest.mark.parametrize("name", ["README.md", "docs/compare.md"])
     def test_the_pages_teach_rules_that_need_no_note(self, name: str) -> None:
         text = (Path(__file__).parents[3] / name).read_text(encoding="utf-8")
         taught = {GateRule.parse(rule).metric for rule in re.findall(r'--fail-if "([^"]+)"', text)}

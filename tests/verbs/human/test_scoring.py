@@ -20,8 +20,8 @@ from disorder.metrics import share
 from disorder.results.render import render
 from disorder.types import Score
 from disorder.verbs.human import HumanScores, score
-from disorder.verbs.human.agreement import paired_difference, weighted_sum
 from disorder.verbs.human.answer_store import AnswerStore, HumanAnswer
+from disorder.verbs.human.ratings import paired_difference, weighted_sum
 from disorder.verbs.human.task_folder import (
     Annotator,
     HumanTask,

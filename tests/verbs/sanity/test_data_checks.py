@@ -11,12 +11,13 @@ import pytest
 
 from disorder.data.word_hashes import N_BANDS
 from disorder.errors import NothingToMeasure
+from disorder.metrics.statistics.intervals import wilson
 from disorder.types import Dataset, Example, Task
 from disorder.verbs.sanity import CheckInput, CheckResult, VerdictRule
 from disorder.verbs.sanity.checks.duplicates import duplicates as duplicates_check
 from disorder.verbs.sanity.checks.duplicates import matches, row_similarity
-from disorder.verbs.sanity.checks.words import joint_interval
 from disorder.verbs.sanity.checks.words import words as words_check
+from disorder.verbs.sanity.verdicts import joint_z
 
 TASK = Task("toy", ("no", "yes"), "b")
 NAMES = [f"{a}{b}{c}" for a in "bdfglmnprst" for b in "aeiou" for c in "bdklmnrt"]
@@ -141,8 +142,8 @@ def test_a_text_counts_once_however_many_rows_have_it() -> None:
 
 
 def test_joint_intervals_widen_with_the_number_of_tests() -> None:
-    one = joint_interval(0.5, 100, 1)
-    many = joint_interval(0.5, 100, 10_000)
+    one = wilson(0.5, 100, joint_z(1))
+    many = wilson(0.5, 100, joint_z(10_000))
     assert one == pytest.approx((0.4038, 0.5962), abs=1e-3)  # Wilson at 95 %
     assert many[0] < one[0]
     assert many[1] > one[1]

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from disorder.metrics.statistics.skill import ThreeRatios
 from disorder.metrics.statistics.skill_ratio import SkillRatio
-from disorder.metrics.statistics.three_ratios import ThreeRatios
 from disorder.results.conclusion import ConclusionKind
 from disorder.types import Score
 

@@ -104,9 +104,8 @@ def grids_of(found: list[Finding]) -> list[Grid]:
     alone = [f for f in found if f.trained_on]
     measured = {(f.metric, f.texts) for f in mixed}
     shown = {key: title for key, title in TITLES.items() if key in measured}
-    by_spec: list[Column] = [
-        (("abstained", spec), "all", spec) for spec in dict.fromkeys(_tested_on(mixed))
-    ]
+    tested = dict.fromkeys(f.texts for f in mixed if _is_of_transformation(f))
+    by_spec: list[Column] = [(("abstained", spec), "all", spec) for spec in tested]
     groups = [group for group in dict.fromkeys(f.group for f in mixed) if group != "all"]
     grids = [
         _grid("Mitigations", mixed, _columns(shown)),
@@ -124,11 +123,6 @@ def grids_of(found: list[Finding]) -> list[Grid]:
 
 def _columns(titles: dict[MetricOn, str], group: str = "all") -> list[Column]:
     return [(key, group, title) for key, title in titles.items()]
-
-
-def _tested_on(found: list[Finding]) -> list[str]:
-    """The transformations that findings are about."""
-    return [f.texts for f in found if _is_of_transformation(f)]
 
 
 def _is_of_transformation(finding: Finding) -> bool:
@@ -168,9 +162,7 @@ def _cell(finding: Finding | None) -> Cell:
 
 
 def _write(folder: Path, found: list[Finding], grids: list[Grid]) -> None:
-    """Write mitigations.json for machines, mitigations.md for people, and the transfer matrix as a
-    picture.
-    """
+    """Write mitigations.json, mitigations.md, and the transfer matrix as a picture."""
     write("--out", folder / "mitigations.json", json_text(found, indent=1))
     from disorder.papers.training import gain_lines
 

@@ -164,9 +164,7 @@ def _grid(found: Study) -> Grid:
 
 
 def _list(console: Console, name: str | None, data_dir: str | None, *, as_json: bool) -> None:
-    """All items, one line each; with a name those that begin so, with what each needs and whether
-    it can be computed now.
-    """
+    """All items, one line each; with a name those that begin so, and what each needs."""
     from disorder.papers.study import missing_for
 
     items = _wanted(name)

@@ -82,29 +82,32 @@ def _step(segment: str, fidelity: Fidelity | None) -> Step:
     shared = {key: given.pop(key, None) for key in SHARED}
     if shared["words"] and shared["words"] != PIECES:
         part(SplitterPart, shared["words"])
-    if "fidelity" in found.settings and fidelity:
-        _settle_fidelity(name, given, fidelity)
+    if tagger := shared["tagger"]:
+        part(TaggerPart, spec_name(tagger))
+        if "tags" not in found.needs:
+            need = "no tagger: it does not look at word classes"
+            raise BadSetting(name, tagger=tagger, need=need)
+    q = shared["q"]
+    if q is not None and (not q.isdecimal() or int(q) < 1):
+        raise BadSetting(name, q=q, need="a whole number of variants, 1 or more")
+    if "fidelity" in found.settings and fidelity:  # of a run, where the spec does not say
+        if fidelity != NATURAL:
+            given.setdefault("fidelity", fidelity)
+        elif given.get("fidelity") == NATURAL:
+            del given["fidelity"]
+        elif given.get("fidelity") == "paper":
+            # its name would be that of the natural one
+            raise BadSetting(name, fidelity="paper", need="a run of its own with --fidelity paper")
     return Step(
         found,
         settings=found.bind(given),
         side=_side(found, shared["side"]),
         words=shared["words"],
-        q=_count(name, shared["q"]),
-        tagger=_tagger(found, shared["tagger"]),
+        q=None if q is None else int(q),
+        tagger=shared["tagger"],
         unit=_unit(found, shared["unit"], shared["words"]),
         sentences=_sentences(found, shared["unit"], shared["sentences"]),
     )
-
-
-def _settle_fidelity(name: str, given: dict[str, str], fidelity: Fidelity) -> None:
-    """Fill in the fidelity of a run where the spec of a part does not say."""
-    if fidelity != NATURAL:
-        given.setdefault("fidelity", fidelity)
-    elif given.get("fidelity") == NATURAL:
-        del given["fidelity"]
-    elif given.get("fidelity") == "paper":
-        # its name would be that of the natural one
-        raise BadSetting(name, fidelity="paper", need="a run of its own with --fidelity paper")
 
 
 def _side(found: TransformationPart, given: str | None) -> str:
@@ -115,16 +118,6 @@ def _side(found: TransformationPart, given: str | None) -> str:
     if given and found.scope == "pair" and "side" not in found.settings:
         raise BadSetting(found.name, side=side, need="no side: it always takes both texts")
     return side
-
-
-def _tagger(found: TransformationPart, given: str | None) -> str | None:
-    if given:
-        part(TaggerPart, spec_name(given))
-        if "tags" not in found.needs:
-            raise BadSetting(
-                found.name, tagger=given, need="no tagger: it does not look at word classes"
-            )
-    return given
 
 
 def _unit(found: TransformationPart, given: str | None, words: str | None) -> str | None:
@@ -149,14 +142,6 @@ def _sentences(found: TransformationPart, unit: str | None, given: str | None) -
     if given not in SENTENCES:
         raise BadSetting(found.name, sentences=given, need=" or ".join(SENTENCES))
     return None if given == SENTENCES[0] else given
-
-
-def _count(name: str, q: str | None) -> int | None:
-    if q is None:
-        return None
-    if not q.isdecimal() or int(q) < 1:
-        raise BadSetting(name, q=q, need="a whole number of variants, 1 or more")
-    return int(q)
 
 
 @dataclass(frozen=True)
@@ -192,22 +177,13 @@ class Step:
         }
         own |= {name: usual[name] for name in shown if name not in own}
         usual_side = None if self.side == self.part.side else self.side
-        shared = {
-            "side": usual_side,
-            "words": self.words,
-            "q": self.q,
-            "tagger": self.tagger,
-            "unit": self.unit,
-            "sentences": self.sentences,
-        }
+        shared = {name: getattr(self, name) for name in SHARED} | {"side": usual_side}
         own |= {name: value for name, value in shared.items() if value is not None}
         return format_part(name, own)
 
     @property
     def splitter(self) -> str:
-        """The splitter the user named, or the one of the unit, or the paper's own; empty for that
-        of the language.
-        """
+        """The splitter that was named, or that of the unit, or the paper's; else empty."""
         if self.unit:
             return self.sentences or UNITS[self.unit]
         fidelity = self.settings.get("fidelity", "paper")

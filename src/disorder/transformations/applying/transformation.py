@@ -17,7 +17,7 @@ import numpy as np
 from disorder.errors import BadSetting, DisorderError, DoesNotApply
 from disorder.languages import language_name
 from disorder.transformations.applying.chain import enough, then, where_one_can_move
-from disorder.transformations.positions.prompt_examples import items_sentence, shots_sentence
+from disorder.transformations.positions.orders_within_groups import items_sentence, shots_sentence
 from disorder.transformations.rendering import NO_TEXT
 from disorder.transformations.surface_control import control_of
 from disorder.transformations.tags import named_or_usual, tagged_units
@@ -84,9 +84,7 @@ class Transformation:
 
     @property
     def needs_context(self) -> bool:
-        """Whether it uses a model or other data, so that its texts cannot be drawn again from the
-        original text and the seed.
-        """
+        """Whether its texts cannot be drawn again from the original text and the seed alone."""
         return bool(self.needs - {"tags"})
 
     def check_makes_texts(self) -> None:
@@ -118,9 +116,7 @@ class Transformation:
         return is_named or self.usual_words.endswith(NATURAL)
 
     def splitter_for(self, task: Task) -> str:
-        """How texts are cut into words: as the user says, or as a step that needs to know more of
-        them wants, or as the first step does.
-        """
+        """How texts are cut: as the user says, as a step that needs more wants, or as the first."""
         named = [step for step in self.steps if step.words or step.unit]
         particular = [step for step in self.steps if step.needs & {"tags", "importance"}]
         first = (named or particular or self.steps)[0]
@@ -152,9 +148,7 @@ class Transformation:
         return self.usual_words or default_splitter(language)
 
     def tagger_for(self, task: Task) -> str:
-        """Which tagger finds the word classes: the one named, or the usual one of the language;
-        raises where that is not installed.
-        """
+        """The tagger of word classes: the one named or the usual one; raises on none."""
         step = next(step for step in self.steps if "tags" in step.needs)
         return named_or_usual(step.tagger or "", task.language, step.part.tagger)
 
@@ -165,10 +159,10 @@ class Transformation:
         Without a language (None: it is found out when data is read) no tagger is tried.
         """
         if language is None and "tags" in self.needs:
-            first, second = map(_untagged, PROBE)
-            pair = Pair(first, second)
+            a, b = map(split, PROBE)  # without a tagger every word is a noun
+            a, b = (replace(each, tags=np.full(len(each), "NOUN")) for each in (a, b))
             with suppress(DoesNotApply):
-                self._perturbed("probe", pair, Task("probe"), 1, 0, "use", _Trial())
+                self._perturbed("probe", Pair(a, b), Task("probe"), 1, 0, "use", _Trial())
             return self
         probe = Example("probe", *PROBE, "")
         with suppress(DoesNotApply):
@@ -220,9 +214,7 @@ class Transformation:
         short: str = "skip",
         context: Context | None = None,
     ) -> Iterator[Variants | DoesNotApply]:
-        """Perturb many examples, with what they need found for all at once; gives the reason
-        where one cannot be perturbed.
-        """
+        """Perturb many examples, their needs found at once; or the reason why one cannot be."""
         for example, pair in zip(examples, self._pairs(examples, task, context), strict=True):
             try:
                 if isinstance(pair, DoesNotApply):
@@ -324,12 +316,6 @@ class Transformation:
                 "given"
             )
         return context
-
-
-def _untagged(text: str) -> Sentence:
-    """A sentence without a tagger: every word is a noun."""
-    sentence = split(text)
-    return replace(sentence, tags=np.full(len(sentence), "NOUN"))
 
 
 def _weighed(pair: Pair, importance: Sequence[Floats]) -> Pair:

@@ -66,6 +66,7 @@ class Audit:
     is_resumed: bool = False
     resume_with: str = ""  # what to type, where the run is part of another
     families: Mapping[str, int] | None = None  # of the examples, by id
+    n_cut: int = 0  # examples whose texts are longer than the model reads
 
     @property
     def facts(self) -> OutcomeFacts:
@@ -122,7 +123,7 @@ def _growing(audit: Audit, source: BlockSource, folder: Path) -> Iterator[Run]:
     measuring = _measuring(audit, dataset)
     is_probed = audit.families is not None and bool(dataset.task.labels)
     is_probed = is_probed and not audit.facts.is_curtailed
-    probe = BehaviourProbe(source, dataset, audit.settings)
+    probe = BehaviourProbe(source, dataset, audit.settings, audit.facts)
     stages = {stage.spec: stage for stage in stages_of(audit.plan, audit.settings.n_variants)}
     reached = _reached(audit.run, dataset)
     has_probabilities = bool(reached.prompt.get("gives_probabilities", False))
@@ -156,7 +157,8 @@ def _growing(audit: Audit, source: BlockSource, folder: Path) -> Iterator[Run]:
         run = _assembled(reached, measured, stops, has_probabilities=has_probabilities)
         yield run
     notes = [*run.notes, *_notes(audit.watch, dataset), *probe.notes]
-    run = run.model_copy(update={"notes": notes})
+    floor = list(measuring.behaviour.floor)
+    run = run.model_copy(update={"notes": notes, "noise_floor": floor})
     _check_measured(run, measured, audit.requested)
     yield _concluded(run, audit, dataset, originals, measured)
 
@@ -186,6 +188,7 @@ def _measuring(audit: Audit, dataset: Dataset) -> Measuring:
         perturbed=audit.predictor.perturbed,
         model_labels=audit.predictor.model.predictor.labels,
         language_caveats=audit.run.language_caveats,
+        n_cut=audit.n_cut,
     )
 
 

@@ -13,7 +13,7 @@ from disorder.data import groups
 from disorder.errors import DoesNotApply
 from disorder.metrics import SkillRatio
 from disorder.metrics.statistics.kinds import KindLimits
-from disorder.metrics.statistics.natural_outcomes import is_by_families
+from disorder.metrics.statistics.skill import is_by_families
 from disorder.requests.groups import ReadingOptions
 from disorder.requests.option import changed, command_line
 from disorder.requests.settings import Settings
@@ -70,7 +70,7 @@ def concluded(
             model_labels=model_labels,
             least_skill=limits.least_skill,
         ),
-        *of_behaviour(found, outcomes, limits.misled_above),
+        *of_behaviour(found, outcomes, limits.misled_above, run.behaviour.noise),
         *([] if is_natural else of_repeats(n_distinct, len(outcomes))),
         *more,
     ]

@@ -88,6 +88,7 @@ class Measuring:
     perturbed: Callable[[str, Example], Variants]  # all variants of one example
     model_labels: Sequence[str]
     language_caveats: Sequence[str] = ()
+    n_cut: int = 0  # examples whose texts are longer than the model reads
     behaviour: ModelBehaviour = field(default_factory=ModelBehaviour)
 
     def of(
@@ -257,6 +258,12 @@ class Measuring:
         is_early = any(stop.n_examples < n or self.facts.fidelity != NATURAL for stop in stops)
         if is_early or NOT_REACHED in self.dataset.skipped:
             found.append(Caveat(kind="stopped_early", text=STOPPED_EARLY))
+        if self.n_cut:
+            text = (
+                f"the texts of {self.n_cut:,} of {n:,} examples are longer than the model reads: "
+                "they are cut at a word, so that original, control and variants hold the same words"
+            )
+            found.append(Caveat(kind="cut_texts", text=text))
         return found
 
     @cached_property

@@ -20,9 +20,7 @@ from disorder.metrics.statistics.kinds import (
     conclude_at_extremes,
     conclude_kind,
 )
-from disorder.metrics.statistics.natural_outcomes import NaturalOutcomes
-from disorder.metrics.statistics.own_chance import skill_of
-from disorder.metrics.statistics.three_ratios import ThreeRatios
+from disorder.metrics.statistics.skill import NaturalOutcomes, ThreeRatios, skill_of
 from disorder.results.conclusion import Caveat, Conclusion
 from disorder.results.run import DIGITS
 from disorder.types import Outcomes
@@ -131,10 +129,7 @@ def _because(
         return
     before, after = (float(share.mean()) for share in given.answered)
     if before - after > 0.05:
-        yield (
-            f"it declines {100 * (1 - after):.0f} % of the shuffled texts and "
-            f"{100 * (1 - before):.0f} % of the originals"
-        )
+        yield _declines(given)
     ratio = ratios[0].t
     control = f", {ratios[0].s.told(0)} on the surface control" if ratios[0].s else ""
     yield (
@@ -145,6 +140,11 @@ def _because(
         yield f"chance is {ratio.chance:.2f}"
     if run.moved:
         yield f"only {' and '.join(run.moved)} was moved"
+
+
+def _declines(given: NaturalOutcomes) -> str:
+    before, after = (100 * (1 - float(share.mean())) for share in given.answered)
+    return f"it declines {after:.0f} % of the shuffled texts and {before:.0f} % of the originals"
 
 
 def _caveat(kind: KindCaveat, given: NaturalOutcomes, facts: Facts) -> Caveat:
@@ -184,7 +184,7 @@ def _caveat_text(kind: KindCaveat, given: NaturalOutcomes, facts: Facts) -> str:
             ]
             return f"too few families to count in the ratio: {', '.join(listed)}"
         case "declines":
-            return "the model notices: it declines perturbed texts more often than original ones"
+            return f"the model notices: {_declines(given)}"
         case "failures":
             return (
                 f"{int(given.n_failed.sum()):,} perturbed texts got no answer: the kind holds with "

@@ -9,7 +9,7 @@ from functools import partial
 from disorder.data import groups, stream
 from disorder.errors import BadSetting, DisorderError, MissingData, MissingPackage, option
 from disorder.metrics import CURTAILED, Metric, planned_names, threshold
-from disorder.metrics.omega import CURVE
+from disorder.metrics.acceptance import CURVE
 from disorder.requests.settings import Settings
 from disorder.transformations import Transformation, parse, suite
 from disorder.transformations.words import NATURAL

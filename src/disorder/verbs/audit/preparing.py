@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from disorder.data import declared_language, named_language, rare_labels
-from disorder.data.families import family_numbers
+from disorder.data.families import family_numbers, named_families
 from disorder.engines import Engine, engine
 from disorder.errors import DisorderError, option
 from disorder.languages import UNKNOWN
@@ -70,7 +70,10 @@ def prepared(
     if RANK in requested:
         dataset = replace(dataset, task=likelihood_task(dataset.task, requested, chosen))
     _check_task(dataset, chosen, rule)
-    families = family_numbers(dataset.examples) if chosen.fidelity == NATURAL else None
+    families = None
+    if chosen.fidelity == NATURAL:
+        dataset = named_families(dataset)
+        families = family_numbers(dataset.examples)
     watch = _watchers(plan, dataset, chosen, requested, rule, families)
     decided_at = limits(requested, dataset.task, chosen.fidelity) if chosen.curtail else []
     prompt = bound_prompt(model, dataset, chosen)
@@ -79,6 +82,9 @@ def prepared(
     elif chosen.break_ != "text":
         prompt, dataset = perturbable_prompt(prompt, dataset, chosen)
     loaded, notes = loaded_model(model, dataset, plan, chosen, prompt)
+    n_cut = 0
+    if chosen.fidelity == NATURAL and chosen.break_ == "text" and not dataset.task.has_own_chance:
+        dataset, n_cut = _as_read(dataset, loaded)
     if chosen.q is None:
         q, why = variants_of_an_audit(loaded, dataset, plan, chosen, requested)
         is_printed = q == AS_PRINTED
@@ -121,7 +127,22 @@ def prepared(
         is_resumed=before is not None,
         resume_with=turn.resume_with,
         families=families,
+        n_cut=n_cut,
     )
+
+
+def _as_read(dataset: Dataset, loaded: LoadedModel) -> tuple[Dataset, int]:
+    """The data as far as the model reads it, and how many examples that cuts: all their variants
+    then hold the same words.
+    """
+    examples = []
+    n_cut = 0
+    for example in dataset.examples:
+        texts = loaded.readable(example.texts)
+        is_cut = texts != example.texts
+        n_cut += is_cut
+        examples.append(replace(example, text_a=texts[0], text_b=texts[1]) if is_cut else example)
+    return replace(dataset, examples=examples), n_cut
 
 
 def _work(plan: Sequence[Transformation], q: int) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -55,10 +56,25 @@ class FinishedRun:
         parts = SampleParts.open(folder, to_write=False, of=run.binding, n_labels=len(run.labels))
         return cls(folder, run, parts, [examples[i] for i in turns], np.array(turns))
 
-    def first_rows(self, n: int) -> list[tuple[str, str, str | None, str]]:
+    def first_examples(self, n: int) -> list[Example]:
         """What the run was about: its first examples, in the order in which they were predicted."""
-        first = (self.examples[i] for i in np.argsort(self.turns)[:n])
-        return [(e.id, e.text_a, e.text_b, e.label) for e in first]
+        return [self.examples[i] for i in np.argsort(self.turns)[:n].tolist()]
+
+    def cut_otherwise(self, other: FinishedRun) -> list[int] | None:
+        """The turns of examples whose texts one of two models read further than the other; None
+        where the runs are about other examples.
+        """
+        n_shared = min(len(self.examples), len(other.examples))  # one may have stopped earlier
+        found = []
+        pairs = zip(self.first_examples(n_shared), other.first_examples(n_shared), strict=True)
+        for turn, (mine, theirs) in enumerate(pairs):
+            if (mine.id, mine.label) != (theirs.id, theirs.label):
+                return None
+            if not all(map(_is_part, mine.texts, theirs.texts)):
+                return None
+            if mine.texts != theirs.texts:
+                found.append(turn)
+        return found
 
     @property
     def fidelity(self) -> Fidelity:
@@ -186,6 +202,14 @@ class FinishedRun:
         )
 
 
+def _is_part(one: str | None, other: str | None) -> bool:
+    """Whether a text is the beginning or the end of another."""
+    if one is None or other is None:
+        return one is other
+    short, long = sorted((one, other), key=len)
+    return long.startswith(short) or long.endswith(short)
+
+
 @dataclass(frozen=True, eq=False)
 class RunSamples:
     """The rows of one transformation: example, when it was predicted, variant, word positions,
@@ -198,9 +222,13 @@ class RunSamples:
     positions: pa.Table
     predictions: Floats
 
-    def draws_as(self, other: RunSamples) -> bool:
-        """Whether the variants that both runs predicted choose the same words."""
+    def draws_as(self, other: RunSamples, cut: Collection[int] = ()) -> bool:
+        """Whether the variants that both runs predicted choose the same words; those of examples
+        that were cut at another place (by their turn) cannot.
+        """
         width = int(max(self.variants.max(), other.variants.max())) + 1
         mine, theirs = (samples.turns * width + samples.variants for samples in (self, other))
         _, i, j = np.intersect1d(mine, theirs, assume_unique=True, return_indices=True)
+        alike = ~np.isin(self.turns[i], list(cut))
+        i, j = i[alike], j[alike]
         return bool(self.positions.take(pa.array(i)).equals(other.positions.take(pa.array(j))))

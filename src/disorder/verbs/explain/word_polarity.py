@@ -72,9 +72,7 @@ def polarities(
     known: Mapping[str, str],
     labels: Sequence[str],
 ) -> PolarityFound:
-    """How often the word that weighs most is in the lexicon, and which label its polarity goes
-    with.
-    """
+    """How often the word that weighs most is in the lexicon, and the label of its polarity."""
     found = np.array([known.get(word.casefold(), "") for word in tops])
     scores = {"found": share(found != "")}
     rows: list[Row] = []

@@ -100,18 +100,17 @@ def _title(scores: HumanScores, evaluator: str) -> str:
     return {ALL: f"all {n}", MAJORITY: f"majority of {n}"}.get(evaluator, evaluator)
 
 
-def _percent(record: HumanRecord | None) -> Cell:
-    if record is None:
-        return Cell()
-    return Cell(f"{100 * record.value:.2f}", f"{100 * record.low:.0f}–{100 * record.high:.0f}")
-
-
 def _texts(scores: HumanScores) -> Grid:
     """WS Table 4: one row per transformation; what is counted depends on the question."""
     is_valid_task = scores.kind == "valid"
     metric = "invalid" if is_valid_task else "accuracy"
     title = "% invalid" if is_valid_task else "accuracy"
-    cell = _percent if is_valid_task else Cell.of
+
+    def cell(record: HumanRecord | None) -> Cell:
+        if record is None or not is_valid_task:
+            return Cell.of(record)
+        return Cell(f"{100 * record.value:.2f}", f"{100 * record.low:.0f}–{100 * record.high:.0f}")
+
     shown = [name for name in _names(scores) if name in (ALL, MAJORITY, MODEL)] or _names(scores)
     heads = ["n", *(f"{title}, {_title(scores, name)}" for name in shown)]
     rows = []

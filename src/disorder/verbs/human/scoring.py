@@ -24,24 +24,22 @@ from disorder.metrics import mean, share
 from disorder.results.progress import shown_progress
 from disorder.results.run import Record
 from disorder.types import ORIGINAL, Bools, Floats, Ints, Progress, Score
-from disorder.verbs.human.agreement import (
+from disorder.verbs.human.ratings import (
+    ALL,
+    MAJORITY,
     MIN_VOTES,
+    MODEL,
+    PERTURBED,
     TIE,
+    Ratings,
     cohen_kappa,
     fleiss_kappa,
     krippendorff_alpha,
     paired_difference,
-    resampled_sums,
-    weighted_sum,
-)
-from disorder.verbs.human.ratings import (
-    ALL,
-    MAJORITY,
-    MODEL,
-    PERTURBED,
-    Ratings,
     read_ratings,
+    resampled_sums,
     right_share,
+    weighted_sum,
 )
 from disorder.verbs.human.task_folder import INVALID, TaskKind
 
@@ -58,9 +56,7 @@ NO_MODEL = "there is no model prediction for these texts"
 
 @checked_dataclass(kw_only=True)
 class HumanRecord(Record):
-    """One score, as in run.json, and whose it is: an annotator, `all`, `majority`, `model`, or a
-    pair `a & b`.
-    """
+    """One score, and whose it is: an annotator, `all`, `majority`, `model`, or `a & b`."""
 
     evaluator: str
 
@@ -309,9 +305,7 @@ def _f1(tables: Floats) -> Floats:
 
 
 def _per_item(evaluator: str, values: Floats, answered: Bools) -> Score:
-    """A share over items: Wilson's interval where an item has one answer, resampled items where it
-    has several.
-    """
+    """A share over items: Wilson's interval for one answer each, resampled items for several."""
     _need_answers(answered)
     skipped = int((~answered).sum())
     if evaluator == ALL:
