@@ -264,7 +264,7 @@ class TestNoise:
         assert floor["agreement"].low < run.score("derange", "agreement").value
         assert floor["agreement"].value == pytest.approx(0.62, abs=0.15)
         assert floor["wos"].n < floor["agreement"].n == 30
-        assert "same texts again" in page(run_result(run))
+        assert "same texts again" in render(run_result(run), "page")
         shown = score_grid(run, metrics=["agreement", "wos"])
         assert [row[0].text for row in shown.rows][-1] == "same texts again"
 
