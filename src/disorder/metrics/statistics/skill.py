@@ -196,12 +196,13 @@ class NaturalOutcomes:
 
     def _balanced(self, chosen: Bools, after: Floats) -> ThreeRatios:
         before = skill_scores(self.gold, self.outcomes.original_label, self.counted)
+        answers = self.control_label
         t = three_ratios(
             self.gold[chosen], before[chosen], after[chosen], family=self.family[chosen]
         )
-        if self.control_label is None:
+        if answers is None:
             return t
-        control = skill_scores(self.gold, self.control_label, self.counted)
+        control = skill_scores(self.gold, answers, self.counted)
         both = chosen & self.has_control
         if not np.isin(self.counted, self.gold[both]).all():
             return t
@@ -211,15 +212,16 @@ class NaturalOutcomes:
         return ThreeRatios(t.t, beside.s, beside.r)
 
     def _of_all_labels(self) -> ThreeRatios:
+        answers, before = self.control_label, self.skill
         after = beyond_chance(
             self.gold, self.outcomes.label, self.outcomes.is_predicted, self.family
         )
-        t = SkillRatio.of_answers(self.skill, after)
-        if self.control_label is None or not self.has_control.all():
+        t = SkillRatio.of_answers(before, after)
+        if answers is None or not self.has_control.all():
             return ThreeRatios(t)
-        control = beyond_chance(self.gold, self.control_label, family=self.family)
+        control = beyond_chance(self.gold, answers, family=self.family)
         return ThreeRatios(
-            t, SkillRatio.of_answers(self.skill, control), SkillRatio.of_answers(control, after)
+            t, SkillRatio.of_answers(before, control), SkillRatio.of_answers(control, after)
         )
 
     @cached_property

@@ -120,6 +120,8 @@ class BehaviourProbe:
 
     def _has_room(self, n_texts: int) -> bool:
         """Whether so many more texts fit into the budget."""
+        if not self.source.budget.limits:
+            return True
         room, _ = self.source.budget.room(self.source.costs)
         fits = n_texts * self.source.predictor.model.n_questions <= room
         if not fits and NO_ROOM not in self.notes:

@@ -284,6 +284,7 @@ class Measuring:
         keeps_words = samples.transformation.keeps_words
         examples = [self.dataset.examples[i] for i in chosen.tolist()]
         tables: dict[str, Any] = {"figures": figures(outcomes), "answers": answers(outcomes)}
+        shown = noteworthy(outcomes, examples, lambda i: self.perturbed(spec, examples[i]))
         if keeps_words:
             tables["dev_r"] = step_counts(outcomes)
         return replace(
@@ -293,7 +294,7 @@ class Measuring:
                 name: measure(reference, keeps_words=keeps_words, points={"omega": ()})[0]
                 for name, reference in references(outcomes)
             },
-            noteworthy=noteworthy(outcomes, examples, lambda i: self.perturbed(spec, examples[i])),
+            noteworthy=shown,
         )
 
 

@@ -117,7 +117,6 @@ class Sampling:
     facts: OutcomeFacts
     progress: Progress
     watch: Sequence[Watcher] = ()
-    is_in_portions: bool = False
     looks: Sequence[int] = ()  # examples after which watchers want to look
 
     @property
@@ -126,17 +125,10 @@ class Sampling:
         return block_size(is_remote=self.source.predictor.model.is_remote)
 
 
-def sample(sampling: Sampling) -> tuple[Dataset, Iterator[TransformationSamples]]:
-    """The data that is reached, and its samples transformation by transformation, the original
-    texts first. Only one of them is in memory at a time, unless examples come in portions.
+def sampled_stages(sampling: Sampling) -> Iterator[TransformationSamples]:
+    """The samples of all examples, one stage after the other, the original texts first; only one of
+    them is in memory at a time. A stage ends early when a watcher says so.
     """
-    if sampling.is_in_portions:
-        return _portions(sampling)
-    return sampling.dataset, _stages(sampling)
-
-
-def _stages(sampling: Sampling) -> Iterator[TransformationSamples]:
-    """All examples of one stage after the other; a stage ends early when a watcher says so."""
     numbers = ExampleNumbers.of(sampling.dataset.task, sampling.dataset.examples)
     original: Floats = np.empty(0)
     has_probabilities = False
@@ -192,7 +184,7 @@ def _watched(
     return {samples.spec: found}
 
 
-def _portions(sampling: Sampling) -> tuple[Dataset, Iterator[TransformationSamples]]:
+def sampled_portions(sampling: Sampling) -> tuple[Dataset, Iterator[TransformationSamples]]:
     """Some examples at a time under all transformations, until a watcher allows no more: those
     reached by then are a random part of the data, and all that the audit is about.
     """
@@ -246,7 +238,7 @@ def _next(sampling: Sampling, n_done: int, per_example: int) -> tuple[int, str]:
     ends = [*sampling.looks, len(sampling.dataset.examples)]
     left = next(end for end in ends if end > n_done) - n_done
     # the first of a session is small: a server is probed, which costs questions, too
-    is_first = not n_done or (sampling.source.budget.is_limited and not costs.get("predicted"))
+    is_first = not n_done or (sampling.source.budget.limits and not costs.get("predicted"))
     size = 1 if is_first else max(1, sampling.size // per_example)
     return int(min(size, left, room // per_example)), why
 
