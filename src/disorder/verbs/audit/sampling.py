@@ -8,6 +8,7 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +17,7 @@ from disorder.engines import Engine
 from disorder.errors import BadData, DisorderError, option
 from disorder.store.sample_parts import SampleParts
 from disorder.store.samples import predictions_of, storable
-from disorder.types import Costs, Dataset, Floats, Ints, Outcomes, Progress
+from disorder.types import CONTROL_OF, Costs, Dataset, Floats, Ints, Outcomes, Progress
 from disorder.verbs.audit.block import BlockPredictor, BlockResult
 from disorder.verbs.audit.budget import Budget
 from disorder.verbs.audit.division import Block, Stage, block_size
@@ -168,10 +169,14 @@ def _blocks(sampling: Sampling, stage: Stage, samples: TransformationSamples) ->
 
 
 def _watched(
-    sampling: Sampling, samples: TransformationSamples, original: Floats, places: Ints
+    sampling: Sampling,
+    samples: TransformationSamples,
+    original: Floats,
+    places: Ints,
+    control: Floats | None = None,
 ) -> dict[str, Outcomes]:
     """The outcomes of some examples, by transformation, where a watcher wants to see them: as far
-    as their original texts have a prediction.
+    as their original texts have a prediction. `control` has those for surface controls.
     """
     if not any(watcher.is_about(samples.spec) for watcher in sampling.watch):
         return {}
@@ -180,7 +185,9 @@ def _watched(
     if not len(places):
         return {}
     # as of probabilities, until the whole run shows whether it has any
-    found = samples.outcomes(before, places, sampling.facts, gives_probabilities=True)
+    found = samples.outcomes(
+        before, places, sampling.facts, gives_probabilities=True, control=control
+    )
     return {samples.spec: found}
 
 
@@ -250,11 +257,17 @@ def _predict_portion(
     examples = sampling.dataset.examples[start : start + n]
     original = stages[0].values[:, 0]
     outcomes: dict[str, Outcomes] = {}
+    controls: dict[str, Floats] = {}
     for stage, samples in zip(sampling.stages, stages, strict=True):
         block = stage.block(examples, start, start)
         for _, result in sampling.source.in_order([block], stage.count):
             places = samples.add(result.table, result.skips, n)
-            outcomes |= _watched(sampling, samples, original, places)
+            control = controls.get(CONTROL_OF + stage.spec)
+            outcomes |= _watched(sampling, samples, original, places, control)
+        if any(watcher.compares_with(stage.spec) for watcher in sampling.watch):
+            perturbed = partial(sampling.source.predictor.perturbed, stage.spec)
+            samples.enter_unchanged(original, perturbed, start)
+            controls[stage.spec] = samples.values[:, 0]
     is_shown = any(samples.has_probabilities for samples in stages)
     for watcher in sampling.watch:
         watcher.take(outcomes, start + n, has_probabilities=is_shown)
