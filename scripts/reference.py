@@ -44,7 +44,7 @@ KINDS = {
 def pages(*, plugins: bool = False) -> dict[Path, str]:
     """Every file that is made, with its content."""
     return {
-        FOLDER / "commands.md": _page("Commands", _commands()),
+        FOLDER / "commands.md": _page("Commands", _commands(plugins=plugins)),
         FOLDER / "python.md": _page("Python", _functions()),
         FOLDER / "parts.md": _page("Parts", _parts(plugins=plugins)),
         ROOT / "docs" / "llms.txt": _llms(),
@@ -56,16 +56,21 @@ def _page(title: str, lines: Iterator[str]) -> str:
     return "\n".join([MADE, "", f"# {title}", "", *lines]).rstrip() + "\n"
 
 
-def _commands() -> Iterator[str]:
+def _commands(*, plugins: bool) -> Iterator[str]:
     """What --help-all prints, at eighty columns."""
     import typer
 
     from disorder.cli import app
     from disorder.cli.commands import EVERYTHING
+    from disorder.registry import VerbPart, parts
+
+    others = {name for name, entry in parts(VerbPart).items() if not entry.is_built_in}
 
     yield "Every command with its options, as `disorder COMMAND --help-all` prints them."
     yield ""
     for name, command in _leaves(typer.main.get_command(app), ""):
+        if name in others and not plugins:
+            continue
         context = typer.Context(command, info_name=f"disorder {name}", terminal_width=80)
         context.meta[EVERYTHING] = True
         text = command.get_help(context).strip()
