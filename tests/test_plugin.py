@@ -59,7 +59,7 @@ print(*[part["kind"] for part in disorder.list_parts() if part["origin"] == "plu
 """
     kinds = with_plugin(code, DECLARED["entry-points"], EXAMPLE / "src").split()
     assert set(kinds) == set(KINDS)
-    files = {path.stem for path in (EXAMPLE / "src" / "disorder_stutter").glob("*.py")}
+    files = {path.stem for path in (EXAMPLE / "src").glob("*/*.py")}
     assert len(kinds) == len(files - {"__init__"}) + 1  # a network comes with its model
 
 
@@ -80,3 +80,18 @@ for arguments in (["say", "Anna"], []):
     function, command, *welcome = with_plugin(code, declared, tmp_path).splitlines()
     assert function == command == "Anna Anna"
     assert any(line.split() == ["say", "Say", "TEXT", "twice."] for line in welcome)
+
+
+def test_help_does_not_import_the_parts_of_the_plugin() -> None:
+    code = """
+import sys
+from disorder.cli import main
+try:
+    main(["--help"])
+except SystemExit:
+    pass
+names = ("disorder_stutter_say", "disorder_stutter", "numpy")
+print(*[name in sys.modules for name in names])
+"""
+    printed = with_plugin(code, DECLARED["entry-points"], EXAMPLE / "src")
+    assert printed.splitlines()[-1] == "True False False"

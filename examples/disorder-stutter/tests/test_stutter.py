@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from disorder_stutter.esperanto import esperanto
-from disorder_stutter.say import stuttered
+from disorder_stutter_say.say import stuttered
 
 import disorder
 from disorder.testing import Check, parametrize_with_checks

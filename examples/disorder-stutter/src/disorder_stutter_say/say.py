@@ -10,7 +10,7 @@ from disorder.cli.output import print_text
 from disorder.registry import verb
 
 
-@verb(group="Change", python="disorder_stutter.say:stuttered")
+@verb(group="Change", python="disorder_stutter_say.say:stuttered")
 def say(text: Annotated[str, typer.Argument(help="What to say")]) -> None:
     """Say TEXT with some words twice."""
     print_text(stuttered(text))
@@ -18,8 +18,9 @@ def say(text: Annotated[str, typer.Argument(help="What to say")]) -> None:
 
 def stuttered(text: str, *, seed: int = 0) -> str:
     """The text as the transformation `stutter` makes it."""
-    import disorder
     import disorder_stutter  # noqa: F401 (its transformation)
+
+    import disorder
 
     rows = [{"text_a": text, "label": "any"}]
     made = disorder.perturb(rows, with_="stutter", q=1, seed=seed)
