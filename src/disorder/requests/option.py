@@ -312,9 +312,7 @@ def must_be_said(request: type, recorded: Mapping[str, Any]) -> list[str]:
 
 
 def must_be_named(spec: str) -> bool:
-    """Whether loading a model runs code or reaches another machine, so that only the user's own
-    word counts.
-    """
+    """Whether loading a model runs code or reaches another machine: only the user may say so."""
     from disorder.registry import ModelPart, parts
 
     entry = parts(ModelPart).get(spec.partition(":")[0])

@@ -31,9 +31,7 @@ class Settings(AuditFields):
 
     @classmethod
     def recorded(cls, folder: object, settings: Mapping[str, Any], **given: Any) -> Settings:
-        """The settings in a run.json, for resuming it; those that reach elsewhere are `given` by
-        the user again, or the usual ones.
-        """
+        """The settings in a run.json, to resume it; what reaches elsewhere is `given` again."""
         for name, value in settings.items():
             if name not in DECLARED:
                 raise DisorderError(

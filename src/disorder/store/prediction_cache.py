@@ -157,9 +157,7 @@ class PredictionCache:
         return base
 
     def _write_ahead(self, base: sqlite3.Connection) -> None:
-        """Let readers and a writer share the file. SQLite does not wait for this lock by itself:
-        two at once would collide.
-        """
+        """Let readers and a writer share the file: SQLite does not wait for this lock by itself."""
         end = time.monotonic() + PATIENCE
         while True:
             try:

@@ -61,9 +61,7 @@ class SampleParts:
     def open(
         cls, folder: Path, *, to_write: bool = True, of: str = "", n_labels: int | None = None
     ) -> SampleParts:
-        """The parts that a folder has so far; one of another run (model, data or settings) never
-        counts.
-        """
+        """The parts that a folder has so far; one of another run never counts."""
         parts = cls(Kept(folder / SAMPLES), of, n_labels)
         if to_write:
             return parts
@@ -97,9 +95,7 @@ class SampleParts:
         return {name: entry for name, entry in self.written.items() if not entry.get("repeat")}
 
     def read(self, name: str) -> pa.Table:
-        """The samples of a finished part, checked; one line where they cannot be what an audit
-        wrote.
-        """
+        """The samples of a finished part, checked; raises where no audit wrote them."""
         try:
             content = self.kept.read(name)
         except BadData as error:

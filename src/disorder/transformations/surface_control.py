@@ -79,10 +79,7 @@ def _why_none(rows: PositionRows) -> str:
 
 @dataclass(frozen=True)
 class WrittenChunk:
-    """What stands between two gaps of a text: its units put together.
-
-    `place` is where the first of its words stands in the original text; of marks alone, they.
-    """
+    """What stands between two gaps of a text; `place` is where its first word stood before."""
 
     text: str
     place: int

@@ -65,12 +65,6 @@ def named_options(text: str, options: Sequence[str]) -> list[int]:
     return sorted(found)
 
 
-def is_refusal(text: str, message: Mapping[str, Any], ended: str) -> bool:
-    """Whether a reply that names no option says that there will be none."""
-    is_said = message.get("refusal") or ended == "content_filter" or REFUSAL.search(text)
-    return bool(is_said)
-
-
 @dataclass(frozen=True, eq=False)
 class Answer:
     """Log-probabilities of a question's options, or the reason why there are none.
@@ -142,7 +136,8 @@ class WrittenReply:
     @property
     def why_no_label(self) -> str:
         """Why it names no option."""
-        if is_refusal(self.text, self.message, self.ended):
+        is_filtered = self.message.get("refusal") or self.ended == "content_filter"
+        if is_filtered or REFUSAL.search(self.text):
             return REFUSED
         return self.why_cut if self.is_cut else NO_LABEL
 

@@ -21,10 +21,7 @@ Row = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class MeanRow:
-    """A row that averages others: `name` is what the paper calls it under `key`.
-
-    `members` are the published models, or the sets of data, that it is the mean of.
-    """
+    """A row that averages `members`, models or sets of data; the paper calls it `name`."""
 
     key: Literal["model", "data"]
     name: str
@@ -150,10 +147,7 @@ def mean_of(n: int) -> str:
 
 @dataclass(frozen=True)
 class Change:
-    """A column that says how a way to train changes another column, against the first way.
-
-    A `gain` is the difference; a `ratio` is what the paper prints as a change of sensitivity.
-    """
+    """How a way to train changes a column against the first way: by difference, or ratio."""
 
     of: str
     fills: str

@@ -139,11 +139,6 @@ class StudySettings(StudyFields):
         return {name: getattr(self, name) for name in declared_in(PredictingOptions)}
 
     @property
-    def training_set(self) -> str | None:
-        """The training data that was named, all sets together; None where none was."""
-        return "+".join(self.train) or None
-
-    @property
     def of_training(self) -> dict[str, str]:
         """The settings of trainings."""
         return sorted_settings(self.set)[0]

@@ -129,10 +129,7 @@ def _try_tagger(spec: str, language: str) -> None:
 
 
 def usable_pipeline(item: StudyItem, bench: Workbench) -> tuple[Pipeline, list[str]]:
-    """The item's pipeline without what this machine lacks, and a line about each part left out.
-
-    Raises where nothing would be left.
-    """
+    """The pipeline without what this machine lacks, and notes; raises where nothing is left."""
     settings: Any = bench.part_settings
     perturbs = item.pipeline.perturbs
     needs_language = any("tags" in parse(spec).needs or "words=" in spec for spec in perturbs)

@@ -66,10 +66,7 @@ class PublishedTable:
         return self.units.get(column, self.unit)
 
     def number(self, column: str, text: str) -> float | None:
-        """A printed number on our scale, where shares and percentages lie between 0 and 1.
-
-        None where the cell holds no number.
-        """
+        """A printed number on our scale, where percentages are shares; None where there is none."""
         found = number(text)
         return None if found is None else found * self._scale(column, text)
 
@@ -184,17 +181,18 @@ class TableMatcher:
 
     def match(self, cells: Iterable[StudyCell]) -> list[StudyCell]:
         """The cells with what the paper printed for their rows."""
-        return [cell.model_copy(update={"theirs": self._theirs(cell)}) for cell in cells]
-
-    def _theirs(self, cell: StudyCell) -> list[PublishedNumber]:
-        found = []
-        for row in self.table.rows:
-            if cell.column not in row.cells or not self._is_about(row, cell):
-                continue
-            value = self.table.number(cell.column, row.cells[cell.column])
-            if value is not None:
-                found.append(self._judged(cell, row, value))
-        return sorted(found, key=lambda each: not each.is_same)
+        matched = []
+        for cell in cells:
+            found = []
+            for row in self.table.rows:
+                if cell.column not in row.cells or not self._is_about(row, cell):
+                    continue
+                value = self.table.number(cell.column, row.cells[cell.column])
+                if value is not None:
+                    found.append(self._judged(cell, row, value))
+            found.sort(key=lambda each: not each.is_same)
+            matched.append(cell.model_copy(update={"theirs": found}))
+        return matched
 
     def _judged(self, cell: StudyCell, row: PublishedRow, value: float) -> PublishedNumber:
         printed = row.cells[cell.column]

@@ -98,10 +98,7 @@ def check_item(item: StudyItem, studies: Mapping[str, Mapping[str, Any]]) -> Ite
 
 
 def _computed(item: StudyItem, studies: Mapping[str, Mapping[str, Any]]) -> dict[Any, bool]:
-    """The printed cells that some study has beside its own, and whether they are about the same.
-
-    Numbers of another item that stand beside ours are not counted.
-    """
+    """The printed cells of this item that a study has, and whether they are about the same."""
     own = _numbers(item)
     found: dict[Any, bool] = {}
     for study in studies.values():

@@ -36,10 +36,7 @@ HUMAN_TASK = "task.json"  # in a folder that people answer
 
 
 def as_list(given: Any) -> list[Any]:
-    """Several models or sets of data as a list; one of them alone is a list of one.
-
-    Rows (a list of dictionaries) are one set of data.
-    """
+    """Models or sets of data as a list; rows (a list of dictionaries) are one set of data."""
     is_several = isinstance(given, list | tuple)
     is_rows = is_several and given and all(isinstance(each, Mapping) for each in given)
     return list(given) if is_several and not is_rows else [given]
@@ -48,10 +45,7 @@ def as_list(given: Any) -> list[Any]:
 def split_models_and_data(
     given: Iterable[Any], *, needs_model: bool
 ) -> tuple[list[Any], list[Any]]:
-    """Models and data, in the order given.
-
-    What can be both (`builtin`) is a model first, and data after one.
-    """
+    """Models and data, in order; what can be both (`builtin`) is a model first, then data."""
     models: list[Any] = []
     data: list[Any] = []
     for each in map(as_given_run, given):

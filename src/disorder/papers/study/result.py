@@ -108,10 +108,7 @@ class StudyLink(BaseModel):
 
 
 class StepResult(BaseModel):
-    """What one step of a pipeline found; kept in a file, so that a study can be resumed.
-
-    `made_of` are the fingerprints of the data and the model.
-    """
+    """What one step of a pipeline found, kept in a file; `made_of`: of which data and model."""
 
     made_of: dict[str, str] = Field(default_factory=dict)
     cells: list[StudyCell] = Field(default_factory=list)

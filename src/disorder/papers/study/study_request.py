@@ -113,7 +113,11 @@ class StudyRequest:
         try:
             bench.progress = counting = Steps(progress, pipeline.step_names(bench))
             steps = list(counting.counted(pipeline(bench)))
-            self._check_found_something(steps)
+            is_empty = not any(step.cells or step.pictures for step in steps)
+            if item.pipeline.needs_model and is_empty:
+                reasons = "; ".join(note for step in steps for note in step.notes)
+                because = f" ({reasons})" if reasons else ""
+                raise NothingToMeasure(f"{item.name}: nothing was found{because}")
         except BaseException:
             remove_if_empty(folder, was_there=made)
             raise
@@ -122,10 +126,7 @@ class StudyRequest:
         return found
 
     def _resolved(self) -> tuple[list[Any], list[Any], dict[str, str], list[str]]:
-        """Models, data, what the models are called in print, and notes on sets left out.
-
-        Raises with everything that the item lacks, in one line.
-        """
+        """Models, data, names in print, and notes; raises with all that is lacking, in one line."""
         item = self.item
         models: list[Any] = []
         data: list[Any] = []
@@ -140,14 +141,19 @@ class StudyRequest:
             names = published_names(item, models, self.names)
         with lacks.noted():
             data, notes = data_for(item, self.data, self.settings.data_dir, models)
-        with lacks.noted():
-            self._check_training_data(models)
+        with lacks.noted():  # before anything is trained
+            train = None if self._tests_as_given(models) else self._train
+            if train and not is_available(train, self.settings.data_dir):
+                raise Lacking(
+                    f"{item.name} learns from {train}: {why_no_data(self.settings.data_dir)}; "
+                    f"or say {option('train', 'DATA')}"
+                )
         lacks.check()
         return models, data, names, notes
 
     @property
     def _train(self) -> str | None:
-        return self.settings.training_set or self.item.train
+        return "+".join(self.settings.train) or self.item.train
 
     @property
     def _part_settings(self) -> dict[str, dict[str, str]]:
@@ -160,15 +166,6 @@ class StudyRequest:
                 for name, each in own.items()
             }
         return {name: {**own.get(name, {}), **given.get(name, {})} for name in {**own, **given}}
-
-    def _check_training_data(self, models: Sequence[Any]) -> None:
-        """Raise where the training data is missing, before anything is trained."""
-        train = None if self._tests_as_given(models) else self._train
-        if train and not is_available(train, self.settings.data_dir):
-            raise Lacking(
-                f"{self.item.name} learns from {train}: {why_no_data(self.settings.data_dir)}; "
-                f"or say {option('train', 'DATA')}"
-            )
 
     def _new_study(
         self, models: Sequence[Any], data: Sequence[Any], names: Mapping[str, str]
@@ -272,14 +269,6 @@ class StudyRequest:
             return ""
         name = honest_name(train, data_dir=self.settings.data_dir)
         return "" if name == self.item.train else "counted over other training data"
-
-    def _check_found_something(self, steps: Sequence[StepResult]) -> None:
-        if not self.item.pipeline.needs_model:
-            return
-        if not any(step.cells or step.pictures for step in steps):
-            reasons = "; ".join(note for step in steps for note in step.notes)
-            because = f" ({reasons})" if reasons else ""
-            raise NothingToMeasure(f"{self.item.name}: nothing was found{because}")
 
     def _fill(
         self,

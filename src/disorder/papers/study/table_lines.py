@@ -99,10 +99,7 @@ def title(column: str) -> str:
 
 
 def lines(study: Study, keys: Sequence[str] | None = None) -> Iterator[TableLine]:
-    """All lines, row by row of ours.
-
-    What is printed about other models comes once, after the last row that it stands beside.
-    """
+    """All lines, row by row of ours; what is printed of other models comes once, at the end."""
     keys = keys_of(study) if keys is None else keys
     rows = list(study.rows)
     last = {_without_model(row): number for number, (row, _) in enumerate(rows)}

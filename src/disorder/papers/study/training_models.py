@@ -160,10 +160,7 @@ def _request(
     usual: Mapping[str, str],
     fixed: Mapping[str, str] = MappingProxyType(ALL_ROWS),
 ) -> dict[str, Any]:
-    """What every training gets; the paper's settings are for the encoders that it fine-tunes.
-
-    With `--set epoch=best` a tenth of the rows is held out and chooses the epoch.
-    """
+    """What every training gets; the paper's settings are for the encoders that it fine-tunes."""
     if bench.settings.of_training.get("epoch") == "best":
         fixed = {}
     papers = usual if model.startswith("hf:") else {}

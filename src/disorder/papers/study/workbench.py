@@ -162,10 +162,7 @@ class Workbench:
         return self.settings.fidelity or "paper"
 
     def spec_of(self, named: str, *, train: str | None = None) -> str:
-        """A transformation or explanation with the settings it has in this study.
-
-        Where a part learns from other data, `train` is what it learns from unless the user says.
-        """
+        """A part with the settings it has in this study; `train` is what it may learn from."""
         given = dict(self.part_settings)
         name = split_spec(named)[0]
         if train and name in LEARNING:

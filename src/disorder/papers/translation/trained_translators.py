@@ -84,10 +84,7 @@ def halves(sentence: Sentence) -> tuple[Ints, Ints]:
 
 
 def _words(sentence: Sentence) -> list[str]:
-    """Lower-cased words without what Thot's files cannot hold.
-
-    Those are control characters, half characters (surrogates) and Thot's own three bars.
-    """
+    """Lower-cased words without what Thot's files cannot hold: control characters, three bars."""
     words = (word.lower().replace("|", "¦") for word in sentence.words)
     unwritable = ("Cc", "Cs")
     return [w for w in words if not any(unicodedata.category(char) in unwritable for char in w)]

@@ -170,10 +170,7 @@ def _alignment(pair: WordPair, is_aligned: Any) -> str:
 
 
 def _write_language_model(sentences: Iterable[Sequence[str]], path: Path) -> None:
-    """Counts of runs of up to three words.
-
-    A word's first occurrence counts as the unknown word, which gives that one a probability.
-    """
+    """Counts of runs of up to three words; a word's first occurrence is the unknown word."""
     counts: Counter[tuple[str, ...]] = Counter()
     known: set[str] = set()
     for sentence in sentences:

@@ -301,25 +301,19 @@ def n_later_equal(kinds: Ints) -> Ints:
 
 
 def distinct_pairs(kinds: Ints, count: int, rng: Generator) -> Ints:
-    """Up to `count` pairs of places that hold different words, uniformly, none twice; one per row.
-
-    Each exchange changes just its two places, so no two of them read the same.
-    """
+    """Up to `count` pairs of places with different words, uniformly, none twice; one per row."""
     total = n_pairs(kinds)
     if not total:
         return np.empty((0, 2), dtype=np.int64)
     until = np.cumsum(np.arange(len(kinds))[::-1] - n_later_equal(kinds))
     ranks = rng.choice(total, size=min(count, total), replace=False)
     first = np.searchsorted(until, ranks, side="right")
+    # the later places with another word than place i, counted from its end, as `until` is
     second = [
-        _partners(kinds, i)[rank - until[i]] for i, rank in zip(first.tolist(), ranks, strict=True)
+        (i + 1 + np.flatnonzero(kinds[i + 1 :] != kinds[i]))[rank - until[i]]
+        for i, rank in zip(first.tolist(), ranks, strict=True)
     ]
     return np.stack([first, np.array(second, dtype=np.int64)], axis=1)
-
-
-def _partners(kinds: Ints, i: int) -> Ints:
-    """The later places with another word than place i; counted from its end, as `until` is."""
-    return i + 1 + np.flatnonzero(kinds[i + 1 :] != kinds[i])
 
 
 def traded(sentence: Sentence, places: Ints, count: int, rng: Generator) -> PositionRows:

@@ -61,10 +61,7 @@ def short_names(models: Sequence[str]) -> list[str]:
 
 
 def together(sections: Mapping[str, Section[Explained]]) -> Section[Explained]:
-    """One section of what an explanation found of several models, which are its keys.
-
-    A model of which it found nothing is a note; where it found nothing of any, so is the reason.
-    """
+    """One section of what was found of several models; one without a finding is a note."""
     first = next(iter(sections.values()))
     found = {name: each.found for name, each in sections.items() if each.found is not None}
     failed = [f"{name}: {each.line}" for name, each in sections.items() if each.found is None]

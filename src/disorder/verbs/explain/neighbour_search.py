@@ -228,10 +228,7 @@ def _graded(n: int, rng: np.random.Generator) -> Iterator[Ints]:
 
 
 class NewReadings:
-    """Finds the orders of words of these kinds that read unlike any before.
-
-    Orders of equal words read the same; equal words never pass each other.
-    """
+    """Finds the orders that read unlike any before; equal words never pass each other."""
 
     def __init__(self, kinds: Ints, budget: int) -> None:
         self.kinds = kinds

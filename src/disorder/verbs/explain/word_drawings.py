@@ -56,10 +56,7 @@ class PlacedWord:
 def placed(
     words: Sequence[str], sides: Sequence[str], y: float, *, is_glued: Sequence[bool] = ()
 ) -> Iterator[PlacedWord]:
-    """Words set side by side in as many rows as they need.
-
-    Each text of a pair (`sides`) begins a row; a word that `is_glued` follows without a gap.
-    """
+    """Words set in as many rows as they need; each text (`sides`) begins one."""
     x = EDGE
     for i, word in enumerate(words):
         shown = shortened(word)
@@ -299,7 +296,11 @@ FLIPPED = VersionStyle("flipped", ORANGE, "400", "700", (ORANGE, "black", ORANGE
 
 def reorderings_drawing(cards: Sequence[ReorderingCard]) -> str:
     """Each text in the middle, reorderings above and below, lines from words to places."""
-    width = max(WIDTH, *(_card_width(card) for card in cards))
+    width = float(WIDTH)
+    for card in cards:
+        versions = filter(None, (card.original, card.unchanged, card.flipped))
+        pill = max(text_width(each.prediction, PILL_LETTER) for each in versions)
+        width = max(width, LEFT + _length(card.words) + RIGHT + pill + 50)
     top = 14.0
     parts = []
     for number, card in enumerate(cards):
@@ -392,9 +393,3 @@ def _starts(words: Sequence[str], order: Ints) -> list[float]:
 
 def _length(words: Sequence[str]) -> float:
     return sum(text_width(word, LETTER) + WORD_GAP for word in words)
-
-
-def _card_width(card: ReorderingCard) -> float:
-    versions = [card.original, card.unchanged, card.flipped]
-    pills = [text_width(each.prediction, PILL_LETTER) for each in versions if each is not None]
-    return LEFT + _length(card.words) + RIGHT + max(pills) + 50

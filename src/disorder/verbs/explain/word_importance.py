@@ -87,11 +87,6 @@ class WeighedExample:
         """Both texts with their names."""
         return [(ORIGINAL, self.original), (SHUFFLED, self.shuffled)]
 
-    @property
-    def has_same_top(self) -> bool:
-        """Whether the same words weigh most in both."""
-        return self.original.tops == self.shuffled.tops
-
 
 def weighed(pair: Pair, scores: Sequence[Floats]) -> WeighedWords:
     """The words of a pair with their scores, without punctuation."""
@@ -226,7 +221,7 @@ def _scores(examples: Sequence[WeighedExample]) -> dict[str, Score]:
     return {
         **{name: replace(mean, low=max(0.0, mean.low)) for name, mean in means.items()},
         "change": average(sizes[SHUFFLED] - sizes[ORIGINAL]),
-        "same_top": share(np.array([each.has_same_top for each in examples])),
+        "same_top": share(np.array([e.original.tops == e.shuffled.tops for e in examples])),
     }
 
 

@@ -73,10 +73,7 @@ class HumanAnswer:
 
 @dataclass(frozen=True)
 class AnswerStore:
-    """The answers of one task folder.
-
-    A connection lives for one call, so any thread or process may use the store.
-    """
+    """The answers of one task folder; a connection lives for one call, in any thread."""
 
     folder: Path
 
@@ -96,7 +93,7 @@ class AnswerStore:
         with self._writing() as connection:
             known = _attempts(connection, annotator, item)
             if attempt in known:
-                if _given(connection, annotator, item, attempt) != answer:
+                if known[attempt] != answer:
                     raise StaleAnswer(
                         f"item {item} was answered otherwise in another window; reload the page"
                     )
@@ -197,19 +194,12 @@ class AnswerStore:
                 connection.close()
 
 
-def _attempts(connection: sqlite3.Connection, annotator: str, item: str) -> set[int]:
+def _attempts(connection: sqlite3.Connection, annotator: str, item: str) -> dict[int, str]:
+    """The answers of an annotator to an item, by attempt."""
     found = connection.execute(
-        "SELECT attempt FROM answers WHERE annotator = ? AND item = ?", (annotator, item)
+        "SELECT attempt, answer FROM answers WHERE annotator = ? AND item = ?", (annotator, item)
     )
-    return {row[0] for row in found}
-
-
-def _given(connection: sqlite3.Connection, annotator: str, item: str, attempt: int) -> str:
-    found = connection.execute(
-        "SELECT answer FROM answers WHERE annotator = ? AND item = ? AND attempt = ?",
-        (annotator, item, attempt),
-    ).fetchone()
-    return str(found[0])
+    return dict(found.fetchall())
 
 
 def _insert(connection: sqlite3.Connection, given: HumanAnswer) -> None:

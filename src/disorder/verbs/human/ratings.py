@@ -326,7 +326,10 @@ def read_ratings(folder: Path) -> Ratings:
             f"{folder} holds no answers yet; collect some with: disorder human serve {folder}"
         )
     _check_key(folder, task, key)
-    annotators = _annotators(folder, answers)
+    # those with a personal link in their order, then the others by name
+    invited = [annotator.name for annotator in read_annotators(folder)]
+    answered = {answer.annotator for answer in answers}
+    annotators = [name for name in invited if name in answered] + sorted(answered - set(invited))
     row_of = {entry.item: i for i, entry in enumerate(key)}
     table = np.full((len(key), len(annotators)), NO_ANSWER, dtype=np.int64)
     for answer in answers:
@@ -338,13 +341,6 @@ def read_ratings(folder: Path) -> Ratings:
         column = annotators.index(answer.annotator)
         table[row_of[answer.item], column] = task.labels.index(answer.answer)
     return Ratings(task, key, annotators, answers, table)
-
-
-def _annotators(folder: Path, answers: Sequence[HumanAnswer]) -> list[str]:
-    """Who answered: those with a personal link in their order, then the others by name."""
-    invited = [annotator.name for annotator in read_annotators(folder)]
-    answered = {answer.annotator for answer in answers}
-    return [name for name in invited if name in answered] + sorted(answered - set(invited))
 
 
 def _check_key(folder: Path, task: HumanTask, key: Sequence[ItemKey]) -> None:

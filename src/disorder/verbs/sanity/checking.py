@@ -105,10 +105,7 @@ class SanityRequest(SanityFields):
 
     @property
     def command(self) -> str:
-        """The command that repeats this: every option that differs from its default.
-
-        A line of Python where data was given as objects.
-        """
+        """The command that repeats this, or a line of Python where data was given as objects."""
         if isinstance(self.data, str) and isinstance(self.train, str | None):
             return command_line("sanity", self.data, *changed(SanityOptions, vars(self)))
         said = {
@@ -198,10 +195,8 @@ def _run_checks(request: SanityRequest, progress: Progress, store: Store) -> San
 
 
 def _reading(request: SanityRequest, rows: DatasetRows) -> Reading:
-    """How verdicts are read: by the role of the data, and whether its rows look templated.
-
-    Among more rows fewer have a word of their own, so at most 5,000 are looked at.
-    """
+    """How verdicts are read: by the role of the data, and whether its rows look templated."""
+    # among more rows fewer have a word of their own
     tested = rows.tested[:: ceil(len(rows.tested) / LIMIT)]
     families = Families(np.unique(rows.cluster[tested], return_inverse=True)[1])
     own_words = share_with_own_word([rows.examples[row] for row in tested.tolist()], families)

@@ -107,10 +107,7 @@ class FittedLinear:
 
 @dataclass(frozen=True)
 class ConstantModel:
-    """The same prediction for every text, for training rows with one label or no feature.
-
-    scikit-learn's dummy estimators would do; two lines keep this free of their checks.
-    """
+    """The same prediction for every text, for training rows with one label or no feature."""
 
     classes_: Ints
     prediction: Floats
@@ -142,10 +139,7 @@ class LinearSetting:
 
 @dataclass
 class HashedLinear:
-    """Logistic (for numbers: ridge) regression over hashed features.
-
-    Features come in blocks, of which all but the first are optional.
-    """
+    """Logistic (numbers: ridge) regression over hashed features in blocks, one at least."""
 
     name: str
     task: Task
@@ -170,10 +164,7 @@ class HashedLinear:
     def fit(
         self, encoded: Any, rows: Ints, targets: NDArray[Any], key: str, fold: int
     ) -> FittedLinear:
-        """The setting that is best on held-out rows, trained on all.
-
-        Which rows are held out does not depend on how texts are perturbed.
-        """
+        """The setting that is best on held-out rows, the same for all texts, trained on all."""
         shuffled = generator(self.seed, "sanity", "apart", str(fold)).permutation(len(rows))
         held_out = shuffled % HELD_OUT == 0
         settings = [

@@ -155,10 +155,7 @@ def _split(data: Dataset, train: Dataset, limits: RowLimits, enough: int, seed: 
 
 
 def _deal(data: Dataset, train: Dataset | None, folds: int, most: int, seed: int) -> DatasetRows:
-    """Deal the rows of the data into parts, each predicted by a model trained on the others.
-
-    Training rows join until there are as many as `most`.
-    """
+    """Deal rows into parts, each predicted by a model of the others; training rows fill up."""
     examples = _draw(data.examples, most, seed)
     names = data.name
     if train is not None:
@@ -188,10 +185,7 @@ def _marked(examples: Sequence[Example]) -> list[Example]:
 
 
 def _parts(families: Families, examples: Sequence[Example], folds: int, seed: int) -> Ints:
-    """A part for each row: the largest family first, each to the smallest part.
-
-    Rows of a family stay together, so that none is trained on and tested.
-    """
+    """A part for each row: the largest family first, whole, each to the smallest part."""
     sizes = np.bincount(families.number).tolist()
     names: list[tuple[str, ...]] = [()] * families.n
     for number, example in zip(families.number.tolist(), examples, strict=True):

@@ -87,10 +87,6 @@ class VerdictRule:
         """The score that the lower bound of a model must reach for a "not needed"."""
         return chance + self.skill * (1 - chance)
 
-    def is_nearly_perfect(self, original: Score, chance: float) -> bool:
-        """Whether so little is left to gain that what the model did not use cannot be needed."""
-        return original.low >= chance + NEARLY_PERFECT * (1 - chance)
-
     def gives_away(self, gain: Score) -> str:
         """Whether what a baseline scores above chance, or adds to another, exceeds the margin."""
         if gain.low > self.margin:
@@ -160,11 +156,6 @@ class Verdict:
     is_learned: bool = False
     fix: str = ""
     urgency: int = 3
-
-    @property
-    def holds_if_trained(self) -> bool:
-        """Whether it is about models that are trained on such rows, and no others."""
-        return self.is_learned or self.answer in IF_TRAINED
 
     @property
     def kind(self) -> str:
@@ -260,9 +251,9 @@ class Reading:
         return replace(found, verdicts=[self._read(verdict) for verdict in found.verdicts])
 
     def _read(self, verdict: Verdict) -> Verdict:
-        if not (self.is_trained_on_it and verdict.holds_if_trained):
-            return verdict
-        if self.role != CHALLENGE:
+        # whether it is about models that are trained on such rows, and no others
+        holds_if_trained = verdict.is_learned or verdict.answer in IF_TRAINED
+        if self.role != CHALLENGE or not self.is_trained_on_it or not holds_if_trained:
             return verdict
         caveat = NEEDS_MORE if verdict.answer == NOT_NEEDED else KNOWS_LESS
         answer = f"{verdict.answer} {TRAINED_ON_IT}"

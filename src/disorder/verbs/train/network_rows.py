@@ -126,10 +126,7 @@ METRICS: dict[str, Callable[[str, Sequence[str]], float]] = {"f1": f1, "exact": 
 
 @dataclass(frozen=True, eq=False)
 class SpanScores:
-    """The score of every question if the best span is given, and if no answer is, by metric.
-
-    `null_margin` is how far the null score lies above the best span's.
-    """
+    """The scores with the best span and without answer, and how far the null score lies above."""
 
     null_margin: Floats
     with_span: Mapping[str, Floats]

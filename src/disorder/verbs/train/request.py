@@ -43,11 +43,6 @@ class TrainingRequest(TrainFields):
         """How to read data: the settings that a data spec does not say."""
         return Settings.among(self, seed=0, limit=None)
 
-    @property
-    def is_from_python(self) -> bool:
-        """Whether data was given as rows, which training.json does not keep."""
-        return FROM_PYTHON in (self.data, self.dev)
-
     def recorded(self) -> dict[str, Any]:
         """The request as training.json holds it."""
         return {

@@ -125,7 +125,7 @@ def _resumed(folder: Path, asks: str | None, progress: Progress | None) -> Train
         words = ("--resume", folder, "--asks", one_line(request.asks))
         again = partial(command_line, "train", *words)
         request = replace(request, asks=named_again(folder, request.asks, asks, again))
-    if request.is_from_python:
+    if FROM_PYTHON in (request.data, request.dev):  # rows, which training.json does not keep
         raise DisorderError(
             f"{folder}: its data was {FROM_PYTHON} and is not kept; only a training on a data spec "
             "can be resumed"

@@ -74,10 +74,7 @@ class CountTable(Pipeline):
 def tally_of(
     bench: Workbench, dataset: Dataset, spec: str, *, q: int, name: str | None = None
 ) -> Tally:
-    """Perturb every example; count variants, removed words, and examples left out by reason.
-
-    `name` is what the transformation is called in messages.
-    """
+    """Count variants, removed words, and examples left out; `name` is for messages."""
     transformation = parse(spec, fidelity=bench.fidelity).tried(dataset.task.language)
     tally = Tally()
     examples = iter(dataset.examples)

@@ -87,44 +87,42 @@ class DesignsTable(Pipeline):
             if {each.trained_on, each.tested_on} <= {ORIGINAL, *declared}
         ]
         size = f"{about.limit:,} examples of {about.train}" if about.limit else about.train
-        notes = [f"{short_name(given)}: designs of {given.folder}, trained on {size}"]
-        return self._result(bench, given, about.test, found, declared, given.folder, notes)
+        row = {"model": about.model, "data": bench.name_of(about.test)}
+        result = self._result(bench, row, found, declared, given.folder, about.seeds)
+        note = f"{short_name(given)}: designs of {given.folder}, trained on {size}"
+        result.notes.insert(0, note)
+        return result
 
     def _designs(self, bench: Workbench, model: Any, data: Any) -> StepResult:
         found, folder = run_designs(bench, model, data, self.transformations, self.settings)
         declared = {
             canonical(bench.spec_of(spec), bench.fidelity): spec for spec in self.transformations
         }
-        return self._result(bench, model, data, found, declared, folder, [])
+        about = {"model": title_of(model), "data": bench.name_of(data)}
+        seeds = bench.settings.seeds_to_train
+        return self._result(bench, about, found, declared, folder, seeds)
 
     def _result(
         self,
         bench: Workbench,
-        model: Any,
-        data: Any,
+        about: Mapping[str, str],
         found: Sequence[Design],
         declared: Mapping[str, str],
         folder: Path,
-        notes: Sequence[str],
+        seeds: Sequence[int],
     ) -> StepResult:
         """The cells of designs; `declared` are the item's names of transformations, by spec."""
         plain = found[0].accuracy
         baseline = f"accuracy {plain.value:.3f} ({plain.low:.3f} to {plain.high:.3f}"
-        note = f"{short_name(model)}, trained and tested on original texts: {baseline}"
-        result = StepResult(notes=[*notes, f"{note}, {plain.n:,} examples)"])
-        is_given = isinstance(model, GivenDesigns)
-        seeds = model.designs.about.seeds if is_given else bench.settings.seeds_to_train
+        model = short_name(about["model"])
+        note = f"{model}, trained and tested on original texts: {baseline}"
+        result = StepResult(notes=[f"{note}, {plain.n:,} examples)"])
         for design in found:
             if design.name not in self.only:
                 continue
             is_trained_on_original = design.trained_on == ORIGINAL
             spec = design.tested_on if is_trained_on_original else design.trained_on
-            row = {
-                "model": title_of(model),
-                "data": bench.name_of(data),
-                "transformation": declared[spec],
-                "design": design.name,
-            }
+            row = {**about, "transformation": declared[spec], "design": design.name}
             cell = _cell(row, "accuracy", design.accuracy, design.accuracy_by_seed)
             result.cells.append(cell)
             if design.delta:
@@ -134,7 +132,7 @@ class DesignsTable(Pipeline):
             result.notes.append(EXAMPLES_ALONE)
         for seed in seeds:
             card = folder / f"seed-{seed}" / ORIGINAL / "README.md"
-            title = f"{short_name(model)} trained on original texts, seed {seed}"
+            title = f"{model} trained on original texts, seed {seed}"
             result.links.append(bench.link(title, card))
         return result
 
@@ -261,10 +259,7 @@ class MitigationTable(Pipeline):
         yield StudyCell.of(row, column, score).model_copy(update={"by_seed": by_seed})
 
     def _column(self, finding: Finding) -> str | None:
-        """Accuracy on original texts, and the share of perturbed texts on which it abstains.
-
-        Perturbed texts count all together, or with `transfer` each transformation alone.
-        """
+        """Accuracy on original texts, or the share of perturbed ones on which it abstains."""
         if finding.texts.startswith("order="):
             return None
         if finding.texts == ORIGINAL:

@@ -226,10 +226,7 @@ def training_data_for(bench: Workbench, data: Any) -> str:
 
 
 def is_trained(model: Any) -> bool:
-    """Whether a model can predict.
-
-    The name of a network, or an encoder without an output layer, has to be trained first.
-    """
+    """Whether a model can predict; a network's name or a bare encoder is to be trained first."""
     if not isinstance(model, str):
         return True
     name, address = split_spec(model)

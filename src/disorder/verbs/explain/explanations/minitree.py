@@ -247,10 +247,7 @@ def neighbours_of(tags: Ints, radius: int) -> Ints:
 
 
 def top(counts: Floats | Ints, k: int, *, fidelity: Fidelity = "paper") -> Bools:
-    """The k most frequent classes; equal ones in alphabetical order.
-
-    An absent class is not among them; the released form always takes k.
-    """
+    """The k most frequent classes, equal ones by name; only the released form takes absent ones."""
     chosen = np.zeros(counts.shape, dtype=bool)
     first = np.argsort(-np.round(counts.astype(np.float64), 12), axis=-1, kind="stable")[..., :k]
     np.put_along_axis(chosen, first, True, axis=-1)
@@ -332,7 +329,13 @@ def _text_with(
     moved = [text for text in texts if not text.rows.is_shared]
     held = _words_of(moved) or _words_of(texts)
     if not word:
-        return max(held, key=lambda each: _rank(each[0], each[1], trained))
+        return max(
+            held,
+            key=lambda each: (
+                each[0].sentence.tags is not None and each[0].sentence.tags[each[1]] == "NOUN",
+                trained.count(each[0].sentence.words[each[1]]),
+            ),
+        )
     for text, place in held:
         if text.sentence.words[place].lower() == word.lower():
             return text, place
@@ -342,9 +345,3 @@ def _text_with(
 
 def _words_of(texts: Sequence[TaggedRows]) -> list[tuple[TaggedRows, int]]:
     return [(text, place) for text in texts for place in text.sentence.movable.tolist()]
-
-
-def _rank(text: TaggedRows, place: int, trained: Signatures) -> tuple[bool, int]:
-    tags = text.sentence.tags
-    is_noun = tags is not None and bool(tags[place] == "NOUN")
-    return is_noun, trained.count(text.sentence.words[place])

@@ -72,7 +72,10 @@ def neighbours(
     pairs = [MinimalPair(*each) for each in zip(texts, flips, unchanged, strict=True)]
     found = [pair.flip.found for pair in pairs]
     one_word = [each is not None and each.size[0] == 1 for each in found]
-    backwards = [pair.text.is_backwards(pair.unchanged.found) for pair in pairs]
+    backwards = [
+        kept is not None and bool((text.kinds[kept.order] == text.kinds[::-1]).all())
+        for text, kept in ((pair.text, pair.unchanged.found) for pair in pairs)
+    ]
     scores = {
         "flipped by one word": share(np.array(one_word)),
         "flipped within the budget": share(np.array([each is not None for each in found])),
@@ -179,10 +182,6 @@ class MovableText:
     def probability(self) -> float:
         """The probability of the predicted label."""
         return float(self.probabilities.max())
-
-    def is_backwards(self, found: Reordering | None) -> bool:
-        """Whether this is the text read backwards."""
-        return found is not None and bool((self.kinds[found.order] == self.kinds[::-1]).all())
 
     def positions(self, order: Ints) -> Ints:
         """The positions of all words of the text when those that may move stand in this order."""

@@ -52,7 +52,8 @@ def overview(subject: Subject, *, window: int = 3, draws: int = 5, n: int = 50) 
     if n < 1:
         raise BadSetting("overview", n=n, need="1 or more")
     found = climbed(subject, window=window, draws=draws)
-    texts = _weighed(subject, n) if found.reads_words else []
+    is_shown = "words" in found.used or found.reads_order  # words, in any order or in theirs
+    texts = _weighed(subject, n) if found.has_skill and is_shown else []
     why = "no use of words is shown" if found.has_skill else "there is no skill to explain"
     words = said_heaviest(texts) if texts else f"no words are named, since {why}"
     heavy = heaviest(texts) if words.startswith("heaviest") else []

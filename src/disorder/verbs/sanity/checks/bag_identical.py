@@ -73,16 +73,13 @@ def same_words(examples: Sequence[Example]) -> list[list[int]]:
     return [
         rows
         for rows in by_bag.values()
-        if _is_contrast({(examples[row].label, written[row]) for row in rows})
+        if any(
+            label != other and order != another
+            for (label, order), (other, another) in combinations(
+                {(examples[row].label, written[row]) for row in rows}, 2
+            )
+        )
     ]
-
-
-def _is_contrast(seen: set[tuple[str, Words]]) -> bool:
-    """Whether two of these labels and orders differ in both."""
-    return any(
-        label != other and order != another
-        for (label, order), (other, another) in combinations(seen, 2)
-    )
 
 
 def _words(example: Example) -> Words:

@@ -107,10 +107,7 @@ CONTRAST = "same words in another order, another label"
 
 @dataclass(frozen=True)
 class Repeats:
-    """Rows that repeat an earlier one, by kind, and contrasts; numbers are places in `examples`.
-
-    `n` is how many rows could have been found.
-    """
+    """Rows that repeat an earlier one of `n`, by kind, and contrasts, as places in `examples`."""
 
     examples: Sequence[Example]
     n: int
@@ -190,10 +187,7 @@ def _equal(keys: Sequence[object], n_old: int, taken: set[int]) -> list[Match]:
 
 
 def contrasts(examples: Sequence[Example], n_old: int = 0) -> list[Match]:
-    """Rows with the words of an earlier one in another order, and another label.
-
-    `n_old` is as in `matches`.
-    """
+    """Rows with the words of an earlier one (of `n_old`) in another order, and another label."""
     bags: dict[object, dict[tuple[str, object], int]] = {}
     found = []
     for i, example in enumerate(examples):

@@ -75,10 +75,7 @@ def same_overlap(overlap: float) -> str:
 
 
 def accuracy_gap(is_right: Bools, few: Bools, many: Bools, clusters: Ints) -> Score:
-    """How much larger the share predicted right is among `many` than among `few`.
-
-    These are different rows, so the difference is not paired by row, only by cluster.
-    """
+    """How much larger the share predicted right is among `many` than among `few`, by cluster."""
     chosen = few | many
     strata = many[chosen].astype(np.int64)
     values = is_right[chosen].astype(float)

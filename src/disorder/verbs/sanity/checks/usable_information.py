@@ -79,10 +79,7 @@ def usable_information(given: CheckInput) -> CheckResult:
 
 
 def pvi(trials: Trials, predictions: TrialPredictions, rows: Ints) -> Floats:
-    """How many bits a model saves on the gold label of each row against the labels' frequencies.
-
-    Where it made no prediction, as for rows that cannot be shuffled this way, it is NaN.
-    """
+    """How many bits a model saves on the gold label of each row; NaN without a prediction."""
     prior = trials.label_shares_of(rows)
     said = np.maximum(predictions.plain[rows], 1e-12)
     half = trials.rows.cluster[rows] % 2

@@ -33,10 +33,7 @@ SHOWN = 100
 
 @dataclass(frozen=True, eq=False)
 class SideWords:
-    """The words of one text of every row: `row[i]` has the word numbered `word[i]`, once per row.
-
-    `family` and `label` are numbers per row of the data.
-    """
+    """The words of one text of every row: `row[i]` has the word numbered `word[i]`, once."""
 
     side: str
     words: Sequence[str]
