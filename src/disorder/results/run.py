@@ -84,9 +84,18 @@ class EarlyStop(BaseModel):
 
     transformation: str
     metric: str
-    low: FiniteFloat
-    high: FiniteFloat
+    low: FiniteFloat | None = None
+    high: FiniteFloat | None = None
     n_examples: NonNegativeInt
+
+
+class LastLook(EarlyStop):
+    """The skill kept at the planned look that ended a run (`--until decided`): `z` is the normal
+    point of its interval, `n_planned` how many examples there are.
+    """
+
+    z: FiniteFloat
+    n_planned: NonNegativeInt
 
 
 class Run(BaseModel):
@@ -111,7 +120,7 @@ class Run(BaseModel):
     default_label: str | None = None
     language: str = "en"
     is_likelihood: bool = False
-    kind: Literal["labels", "choice", "pair"] = "labels"
+    kind: Literal["labels", "choice", "pair", "text"] = "labels"
     chance: float | None
     majority: float = 0.0
     transformations: list[str]
@@ -129,7 +138,7 @@ class Run(BaseModel):
     notes: list[str] = Field(default_factory=list)
     prompt: dict[str, Any] = Field(default_factory=dict)  # of a language model
     prompt_spread: list[dict[str, Any]] = Field(default_factory=list)  # scores over several prompts
-    stopped: list[EarlyStop] = Field(default_factory=list)
+    stopped: list[LastLook | EarlyStop] = Field(default_factory=list)
     spent: dict[str, float] = Field(default_factory=dict)  # questions, tokens, money; all sessions
     gate: dict[str, Any] = Field(default_factory=dict)  # the decision of --fail-if
     versions: dict[str, str] = Field(default_factory=dict)
@@ -181,6 +190,12 @@ class Run(BaseModel):
         return next(found, None)
 
     @property
+    def cut_short(self) -> LastLook | None:
+        """The look at which the conclusion was decided, where examples were left."""
+        looks = (each for each in self.stopped if isinstance(each, LastLook))
+        return next((each for each in looks if each.n_examples < each.n_planned), None)
+
+    @property
     def folder(self) -> Path | None:
         """Where run.json, samples and report lie."""
         return self._folder
@@ -218,6 +233,7 @@ class Run(BaseModel):
             self.language,
             self.is_likelihood,
             self.kind,
+            self.chance or 0.0 if self.kind == "text" else 0.0,
         )
 
     def usual_words(self, transformation: str) -> str:

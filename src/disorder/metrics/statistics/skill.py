@@ -9,7 +9,8 @@ s = surface control ÷ original, r = perturbed ÷ control; Fieller's interval ea
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import floor, sqrt
 
@@ -106,8 +107,15 @@ class ThreeRatios:
 
     def grown(self, times: float) -> ThreeRatios:
         """What they would be with so many times as many families."""
-        s, r = (None if each is None else each.grown(times) for each in (self.s, self.r))
-        return ThreeRatios(self.t.grown(times), s, r)
+        return self._each(lambda ratio: ratio.grown(times))
+
+    def at(self, z: float) -> ThreeRatios:
+        """The same, with intervals for another normal point."""
+        return self._each(lambda ratio: replace(ratio, z=z))
+
+    def _each(self, change: Callable[[SkillRatio], SkillRatio]) -> ThreeRatios:
+        s, r = (None if each is None else change(each) for each in (self.s, self.r))
+        return ThreeRatios(change(self.t), s, r)
 
 
 def three_ratios(
@@ -196,12 +204,13 @@ class NaturalOutcomes:
 
     def _balanced(self, chosen: Bools, after: Floats) -> ThreeRatios:
         before = skill_scores(self.gold, self.outcomes.original_label, self.counted)
+        answers = self.control_label
         t = three_ratios(
             self.gold[chosen], before[chosen], after[chosen], family=self.family[chosen]
         )
-        if self.control_label is None:
+        if answers is None:
             return t
-        control = skill_scores(self.gold, self.control_label, self.counted)
+        control = skill_scores(self.gold, answers, self.counted)
         both = chosen & self.has_control
         if not np.isin(self.counted, self.gold[both]).all():
             return t
@@ -211,15 +220,16 @@ class NaturalOutcomes:
         return ThreeRatios(t.t, beside.s, beside.r)
 
     def _of_all_labels(self) -> ThreeRatios:
+        answers, before = self.control_label, self.skill
         after = beyond_chance(
             self.gold, self.outcomes.label, self.outcomes.is_predicted, self.family
         )
-        t = SkillRatio.of_answers(self.skill, after)
-        if self.control_label is None or not self.has_control.all():
+        t = SkillRatio.of_answers(before, after)
+        if answers is None or not self.has_control.all():
             return ThreeRatios(t)
-        control = beyond_chance(self.gold, self.control_label, family=self.family)
+        control = beyond_chance(self.gold, answers, family=self.family)
         return ThreeRatios(
-            t, SkillRatio.of_answers(self.skill, control), SkillRatio.of_answers(control, after)
+            t, SkillRatio.of_answers(before, control), SkillRatio.of_answers(control, after)
         )
 
     @cached_property
@@ -255,8 +265,9 @@ class NaturalOutcomes:
 
 @dataclass(frozen=True, eq=False)
 class OwnChanceOutcomes(NaturalOutcomes):
-    """The outcomes of examples that have a chance of their own (one of its options, or of two
-    texts), as skill sees them: every example counts the same, and scores 1 or 0 minus its chance.
+    """The outcomes of examples that have a chance of their own (one of its options, of two texts,
+    or what another answer scores), as skill sees them: every example counts the same, and scores 1
+    or 0 (an open answer: how far it is right) minus its chance.
     """
 
     @property
@@ -268,7 +279,7 @@ class OwnChanceOutcomes(NaturalOutcomes):
     @cached_property
     def skill(self) -> BeyondChance:
         """Accuracy minus chance on original texts."""
-        right = self._scores(self.outcomes.original_label)
+        right = self._scores(self.outcomes.original_label, self.outcomes.original)
         lone = np.zeros(len(right), dtype=np.int64)
         moves = moves_of_families(self.family, lone, (right - self.chance)[:, None])
         accuracy = float(right.mean())
@@ -284,7 +295,7 @@ class OwnChanceOutcomes(NaturalOutcomes):
 
     def ratios(self) -> list[ThreeRatios]:
         """The three ratios; where many variants failed also with all of them wrong, and right."""
-        scores = self._scores(self.outcomes.label)
+        scores = self._scores(self.outcomes.label, self.outcomes.predictions)
         found = variant_scores(scores, self.outcomes.is_predicted, self.n_failed, self.chance)
         return [self._three(after) for after in found]
 
@@ -293,12 +304,13 @@ class OwnChanceOutcomes(NaturalOutcomes):
         return []
 
     def _three(self, after: Floats) -> ThreeRatios:
-        before = self._scores(self.outcomes.original_label)
+        before = self._scores(self.outcomes.original_label, self.outcomes.original)
         t = SkillRatio.of_scores(before, after, self.chance, self.family)
         if self.control_label is None:
             return ThreeRatios(t)
         both = self.has_control
-        control = self._scores(self.control_label)[both]
+        assert self.outcomes.control is not None
+        control = self._scores(self.control_label, self.outcomes.control)[both]
         chance, family = self.chance[both], self.family[both]
         return ThreeRatios(
             t,
@@ -306,11 +318,13 @@ class OwnChanceOutcomes(NaturalOutcomes):
             SkillRatio.of_scores(control, after[both], chance, family),
         )
 
-    def _scores(self, answers: Ints) -> Floats:
-        """How far each answer is right: 1, 0, or chance where there is none."""
+    def _scores(self, answers: Ints, predictions: Floats) -> Floats:
+        """How far each answer is right: 1, 0, what it was graded, or chance where there is none."""
         shape = (-1, *[1] * (answers.ndim - 1))
-        is_right = answers == self.gold.reshape(shape)
-        return np.where(answers >= 0, is_right, self.chance.reshape(shape)).astype(np.float64)
+        right = answers == self.gold.reshape(shape)
+        if self.outcomes.task.is_graded:
+            right = np.nan_to_num(predictions[..., 0])
+        return np.where(answers >= 0, right, self.chance.reshape(shape)).astype(np.float64)
 
 
 def skill_of(outcomes: Outcomes) -> NaturalOutcomes:
