@@ -38,10 +38,8 @@ class Reach:
 
 
 class Computation(ABC):
-    """What pipelines and measurements say about themselves; subclasses are frozen dataclasses.
-
-    A field `transformations` is how texts are perturbed. A field that is a computation itself
-    speaks for what contains it, unless that says otherwise.
+    """What pipelines and measurements, frozen dataclasses, say about themselves. A field that is a
+    computation speaks for what contains it, unless that says otherwise.
     """
 
     @property

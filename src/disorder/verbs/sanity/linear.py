@@ -34,10 +34,8 @@ class TrialModel(Protocol):
         """Texts in the form that it learns from."""
 
     def fit(self, encoded: Any, rows: Ints, targets: NDArray[Any], key: str, fold: int) -> Any:
-        """A model trained on these rows.
-
-        `targets` are their gold values, `key` names how texts are perturbed, `fold` the part left
-        out.
+        """A model trained on these rows and gold `targets`; `key` is how texts are perturbed,
+        `fold` left out.
         """
 
     def predict(self, fitted: Any, encoded: Any, rows: Ints) -> Floats:

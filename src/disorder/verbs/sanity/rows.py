@@ -216,10 +216,8 @@ CHUNK = 1000  # rows perturbed in all ways before the next, so that no text is t
 
 @dataclass(frozen=True, eq=False)
 class PerturbedRows:
-    """All rows under one transformation.
-
-    `applies` says which rows were perturbed; the others keep their original texts, and `skips`
-    counts them by reason. `removed` is how many words each row lost.
+    """All rows under one transformation: `applies` says which were perturbed, `skips` why others
+    were not, `removed` how many words each lost.
     """
 
     spec: str

@@ -85,10 +85,8 @@ def by_side(name: str) -> CellPlace:
 
 @dataclass(frozen=True)
 class ExplanationFigure(Pipeline):
-    """Explain every model on every set of data; `place` says which row and column a score fills.
-
-    `reaches` are the cells that its scores can fill, where the paper states numbers about them.
-    With `learns` the explanation learns from training data, which the item or the user names.
+    """Explain every model on every set of data; `place` says which row and column a score fills,
+    `reaches` which it can, `learns` that there must be training data.
     """
 
     by: str
