@@ -127,12 +127,8 @@ class ConstantModel:
         return np.tile(self.prediction, (encoded.shape[0], 1))
 
 
-@dataclass(frozen=True)
-class LinearSetting:
-    """How many blocks of features are used, and how weakly the weights are regularised."""
-
-    n_blocks: int
-    strength: float
+# how many blocks of features are used, and how weakly the weights are regularised
+LinearSetting = tuple[int, float]
 
 
 @dataclass
@@ -166,7 +162,7 @@ class HashedLinear:
         shuffled = generator(self.seed, "sanity", "apart", str(fold)).permutation(len(rows))
         held_out = shuffled % HELD_OUT == 0
         settings = [
-            LinearSetting(n_blocks, strength)
+            (n_blocks, strength)
             for n_blocks in range(1, len(self.blocks) + 1)
             for strength in STRENGTHS
         ]
@@ -209,7 +205,8 @@ class HashedLinear:
 
         given = encoded[rows]
         counts = np.bincount(given.indices, minlength=encoded.shape[1])
-        counts = counts[: SIZE * setting.n_blocks]
+        n_blocks, strength = setting
+        counts = counts[: SIZE * n_blocks]
         columns = np.flatnonzero(counts >= RARE)
         if not len(columns):
             columns = np.flatnonzero(counts)
@@ -217,7 +214,7 @@ class HashedLinear:
         if not len(columns) or (not is_regression and len(np.unique(targets)) < 2):
             constant = ConstantModel.fitted_to(targets, is_regression=is_regression)
             return FittedLinear(columns, constant)
-        estimator = _estimator(self.task, setting.strength)
+        estimator = _estimator(self.task, strength)
         with warnings.catch_warnings():
             # The last decimals of the weights do not matter here.
             warnings.simplefilter("ignore", ConvergenceWarning)
