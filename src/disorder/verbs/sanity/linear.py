@@ -103,30 +103,6 @@ class FittedLinear:
     model: Any
 
 
-@dataclass(frozen=True)
-class ConstantModel:
-    """The same prediction for every text, for training rows with one label or no feature."""
-
-    classes_: Ints
-    prediction: Floats
-
-    @classmethod
-    def fitted_to(cls, targets: NDArray[Any], *, is_regression: bool) -> ConstantModel:
-        """The mean of numbers, or how frequent each label is."""
-        if is_regression:
-            return cls(np.empty(0, dtype=np.int64), np.array([targets.mean()]))
-        labels, counts = np.unique(targets, return_counts=True)
-        return cls(labels, counts / counts.sum())
-
-    def predict(self, encoded: Any) -> Floats:
-        """The number, once per row."""
-        return np.repeat(self.prediction, encoded.shape[0])
-
-    def predict_proba(self, encoded: Any) -> Floats:
-        """The shares of the labels, once per row."""
-        return np.tile(self.prediction, (encoded.shape[0], 1))
-
-
 # how many blocks of features are used, and how weakly the weights are regularised
 LinearSetting = tuple[int, float]
 
@@ -201,6 +177,7 @@ class HashedLinear:
     def _fitted(
         self, encoded: Any, rows: Ints, targets: NDArray[Any], setting: LinearSetting
     ) -> FittedLinear:
+        from sklearn.dummy import DummyClassifier, DummyRegressor
         from sklearn.exceptions import ConvergenceWarning
 
         given = encoded[rows]
@@ -212,8 +189,8 @@ class HashedLinear:
             columns = np.flatnonzero(counts)
         is_regression = self.task.is_regression
         if not len(columns) or (not is_regression and len(np.unique(targets)) < 2):
-            constant = ConstantModel.fitted_to(targets, is_regression=is_regression)
-            return FittedLinear(columns, constant)
+            dummy = DummyRegressor() if is_regression else DummyClassifier(strategy="prior")
+            return FittedLinear(columns, dummy.fit(given[:, columns], targets))
         estimator = _estimator(self.task, strength)
         with warnings.catch_warnings():
             # The last decimals of the weights do not matter here.
