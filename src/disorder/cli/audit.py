@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from disorder.cli import options as o
@@ -89,9 +90,11 @@ def _previewed(model: str, data: str, options: AuditOptions) -> int:
 def _audited(model: str, data: str, folder: str, options: AuditOptions) -> Run:
     from disorder.cli.progress import Bar, News
     from disorder.verbs.audit import audit as start
+    from disorder.verbs.model_loading import resume_command
 
     News.show()
-    with resumable(folder, "run.json", _resume_command(folder, model, options)), Bar() as bar:
+    command = partial(resume_command, folder, model, options)
+    with resumable(folder, "run.json", command), Bar() as bar:
         return start(model, data, out=folder, progress=bar, **options)
 
 
@@ -99,19 +102,12 @@ def _resumed(folder: str, model: str | None, data: str | None, options: AuditOpt
     """The run in a folder, resumed; the model is what the user named again, if anything."""
     from disorder.cli.progress import Bar, News
     from disorder.verbs.audit import resume
+    from disorder.verbs.model_loading import resume_command
 
     again = cast(
         "ResumeOptions", {k: v for k, v in options.items() if k in declared_in(ResumeOptions)}
     )
     News.show()
-    with (
-        resumable(folder, "run.json", _resume_command(folder, model or "", options)),
-        Bar() as bar,
-    ):
+    command = partial(resume_command, folder, model or "", options)
+    with resumable(folder, "run.json", command), Bar() as bar:
         return resume(folder, model=model, data=data, progress=bar, **again)
-
-
-def _resume_command(folder: str, model: str, options: AuditOptions) -> str:
-    from disorder.verbs.model_loading import resume_command
-
-    return resume_command(folder, model, options)

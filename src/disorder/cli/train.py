@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -55,7 +56,8 @@ def train(
     network = options.get("model", declared_in(TrainOptions)["model"].default)
     folder = Path(resumed or output["out"] or new_folder(network, data or "", "models"))
     again = cast("AsksOptions", {k: v for k, v in options.items() if k not in named})
-    command = command_line("train", "--resume", folder, *changed(AsksOptions, again))
+    words = changed(AsksOptions, again)
+    command = partial(command_line, "train", "--resume", folder, *words)
     with resumable(folder, "training.json", command), EpochBar() as bar:
         if recipe is None or data is None:
             trained = resume_training(folder, progress=bar, **again)

@@ -127,11 +127,11 @@ class Form(Generic[T]):
 
 def records(kind: type[T]) -> Form[T]:
     """Any type that pydantic can check, as JSON; numbers that JSON lacks are not kept."""
-    return Form(".json", _to_json, lambda content, name: _from_json(kind, content, name))
-
-
-def _to_json(found: Any) -> bytes:
-    return json.dumps(found, indent=1, allow_nan=False, default=_plain).encode()
+    return Form(
+        ".json",
+        lambda found: json.dumps(found, indent=1, allow_nan=False, default=_plain).encode(),
+        lambda content, name: validated(kind, parse_json(content, name), name),
+    )
 
 
 def _plain(value: Any) -> Any:
@@ -143,11 +143,6 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "model_dump"):
         return value.model_dump()
     raise TypeError(f"{type(value).__name__} cannot be kept")
-
-
-def _from_json(kind: type[T], content: bytes, name: str) -> T:
-    found: T = validated(kind, parse_json(content, name), name)
-    return found
 
 
 def _to_npz(arrays: Arrays) -> bytes:

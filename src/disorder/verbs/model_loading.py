@@ -9,7 +9,7 @@ from typing import Any
 
 from disorder.data import known_tasks
 from disorder.errors import BadModel, DoesNotApply, UnknownName, option
-from disorder.models import LoadedModel, choose_precision, load
+from disorder.models import LoadedModel, Similarity, choose_precision, load
 from disorder.models.prompting import Prompt
 from disorder.randomness import digest
 from disorder.registry import ModelPart, parts
@@ -128,7 +128,8 @@ def loaded_model(
         precision, note = choose_precision(load_in, texts, settings.agree)
         notes.append(note)
     loaded = load_in(precision)
-    notes += choose_threshold(loaded, dataset, settings)
+    if isinstance(loaded.predictor, Similarity):
+        notes += choose_threshold(loaded, loaded.predictor, dataset, settings)
     if any("importance" in transformation.needs for transformation in plan):
         notes.append(loaded.how_importance)
     return loaded, [*notes, *loaded.notes]

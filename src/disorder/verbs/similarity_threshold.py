@@ -16,12 +16,13 @@ from disorder.types import Bools, Dataset, Example, Floats
 N_PAIRS = 1000  # that a threshold is chosen on
 
 
-def choose_threshold(loaded: LoadedModel, dataset: Dataset, settings: Settings) -> list[str]:
+def choose_threshold(
+    loaded: LoadedModel, predictor: Similarity, dataset: Dataset, settings: Settings
+) -> list[str]:
     """Give an embedder its threshold, where its task has labels and the user named none; notes say
     where it comes from. Without other data it stays without: predicting labels says so.
     """
-    predictor = loaded.predictor
-    if not isinstance(predictor, Similarity) or not predictor.knows_labels:
+    if not predictor.knows_labels:
         return []
     source = settings.threshold_from or _training_split(dataset, settings)
     if predictor.threshold is not None or source is None or loaded.columns is None:

@@ -26,14 +26,15 @@ from disorder.store.sample_parts import read_examples
 from disorder.types import Dataset, Task
 from disorder.verbs.audit import audit, division
 from disorder.verbs.audit.caveats import better_order, caveats_of, words_alone
-from disorder.verbs.audit.concluding import ConclusionLimits, conclude
+from disorder.verbs.audit.concluding import conclude, kind_of
 from disorder.verbs.audit.describing import answers
 from disorder.verbs.audit.measuring import Measuring
+from disorder.verbs.audit.order_kinds import KindLimits
 from disorder.verbs.outcomes import OutcomeFacts
 
 Row = dict[str, str]
 Model = Callable[[Sequence[tuple[str, str]]], list[str]]
-LIMITS = ConclusionLimits.of(Settings())
+LIMITS = KindLimits()
 SKEWED = ("contradiction",) * 44 + ("neutral",) * 5 + ("entailment",)
 
 
@@ -296,7 +297,7 @@ class TestKinds:
         ],
     )
     def test_they_are_decided_on_the_interval(self, low: float, high: float, kind: str) -> None:
-        assert LIMITS.kind(low, high) == kind
+        assert kind_of(low, high, LIMITS) == kind
 
     def test_limits_are_settings(self) -> None:
         rows = rows_of(150)

@@ -15,7 +15,6 @@ import pytest
 from rich.console import Console
 
 from conftest import outcomes
-from disorder.requests.settings import Settings
 from disorder.results.conclusion import Conclusion, WordBaseline, sentence
 from disorder.results.render import page
 from disorder.results.run import Run
@@ -23,12 +22,13 @@ from disorder.results.terminal import show_result
 from disorder.types import Ints, Outcomes, Task
 from disorder.verbs.audit import audit
 from disorder.verbs.audit.caveats import caveats_of, of_behaviour, words_alone
-from disorder.verbs.audit.concluding import ConclusionLimits, conclude
+from disorder.verbs.audit.concluding import conclude
 from disorder.verbs.audit.conclusions import Neighbours, neighbours_kept, sanity_command
+from disorder.verbs.audit.order_kinds import KindLimits
 from disorder.verbs.audit.verdicts import prompt_verdict
 
 Row = dict[str, str]
-LIMITS = ConclusionLimits.of(Settings())
+LIMITS = KindLimits()
 WORDS = [f"{first}{second}" for first in "bdfgklmnprstvz" for second in ("an", "el", "ir", "ost")]
 
 

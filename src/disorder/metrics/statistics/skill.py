@@ -9,7 +9,8 @@ s = surface control ÷ original, r = perturbed ÷ control; Fieller's interval ea
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import floor, sqrt
 
@@ -106,8 +107,15 @@ class ThreeRatios:
 
     def grown(self, times: float) -> ThreeRatios:
         """What they would be with so many times as many families."""
-        s, r = (None if each is None else each.grown(times) for each in (self.s, self.r))
-        return ThreeRatios(self.t.grown(times), s, r)
+        return self._each(lambda ratio: ratio.grown(times))
+
+    def at(self, z: float) -> ThreeRatios:
+        """The same, with intervals for another normal point."""
+        return self._each(lambda ratio: replace(ratio, z=z))
+
+    def _each(self, change: Callable[[SkillRatio], SkillRatio]) -> ThreeRatios:
+        s, r = (None if each is None else change(each) for each in (self.s, self.r))
+        return ThreeRatios(change(self.t), s, r)
 
 
 def three_ratios(
@@ -196,12 +204,13 @@ class NaturalOutcomes:
 
     def _balanced(self, chosen: Bools, after: Floats) -> ThreeRatios:
         before = skill_scores(self.gold, self.outcomes.original_label, self.counted)
+        answers = self.control_label
         t = three_ratios(
             self.gold[chosen], before[chosen], after[chosen], family=self.family[chosen]
         )
-        if self.control_label is None:
+        if answers is None:
             return t
-        control = skill_scores(self.gold, self.control_label, self.counted)
+        control = skill_scores(self.gold, answers, self.counted)
         both = chosen & self.has_control
         if not np.isin(self.counted, self.gold[both]).all():
             return t
@@ -211,15 +220,16 @@ class NaturalOutcomes:
         return ThreeRatios(t.t, beside.s, beside.r)
 
     def _of_all_labels(self) -> ThreeRatios:
+        answers, before = self.control_label, self.skill
         after = beyond_chance(
             self.gold, self.outcomes.label, self.outcomes.is_predicted, self.family
         )
-        t = SkillRatio.of_answers(self.skill, after)
-        if self.control_label is None or not self.has_control.all():
+        t = SkillRatio.of_answers(before, after)
+        if answers is None or not self.has_control.all():
             return ThreeRatios(t)
-        control = beyond_chance(self.gold, self.control_label, family=self.family)
+        control = beyond_chance(self.gold, answers, family=self.family)
         return ThreeRatios(
-            t, SkillRatio.of_answers(self.skill, control), SkillRatio.of_answers(control, after)
+            t, SkillRatio.of_answers(before, control), SkillRatio.of_answers(control, after)
         )
 
     @cached_property

@@ -18,6 +18,7 @@ from numpy.random import Generator
 
 from disorder.errors import NothingToMeasure
 from disorder.metrics.statistics.intervals import share
+from disorder.metrics.statistics.planned_looks import FIRST
 from disorder.randomness import generator
 from disorder.requests.settings import Settings
 from disorder.results.run import AGAIN, Record
@@ -104,6 +105,8 @@ class BehaviourProbe:
 
     def _predict_again(self, stage: Stage, before: Floats, numbers: ExampleNumbers) -> None:
         answered = np.flatnonzero(~np.isnan(before[:, 0]))
+        if self.settings.is_until_decided:  # the same texts when such a run is continued
+            answered = answered[:FIRST]
         rng = generator(self.settings.seed, "repeats", stage.spec)
         for repeat in range(1, self.settings.repeats + 1):
             places = answered[repeated_texts(len(answered), rng)]
@@ -120,6 +123,8 @@ class BehaviourProbe:
 
     def _has_room(self, n_texts: int) -> bool:
         """Whether so many more texts fit into the budget."""
+        if not self.source.budget.limits:
+            return True
         room, _ = self.source.budget.room(self.source.costs)
         fits = n_texts * self.source.predictor.model.n_questions <= room
         if not fits and NO_ROOM not in self.notes:

@@ -4,7 +4,7 @@ before anything is predicted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -12,12 +12,13 @@ from typing import Any
 
 from disorder.data import declared_language, named_language, rare_labels
 from disorder.data.families import family_numbers, named_families
-from disorder.engines import Engine, engine
+from disorder.engines import Engine
 from disorder.errors import DisorderError, option
 from disorder.languages import UNKNOWN
 from disorder.metrics import Metric, StopRule, limits
 from disorder.models import LoadedModel
 from disorder.models.prompting import Prompt
+from disorder.registry import EnginePart, part
 from disorder.requests.settings import Settings
 from disorder.results.progress import Steps, shown_progress
 from disorder.results.run import Run
@@ -29,6 +30,7 @@ from disorder.types import ORIGINAL, Dataset, Progress
 from disorder.verbs.audit.auditing import Audit
 from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.budget import Budget
+from disorder.verbs.audit.deciding import UntilDecided, settled
 from disorder.verbs.audit.piloting import AS_PRINTED, variants_of_an_audit
 from disorder.verbs.audit.planning import (
     likelihood_task,
@@ -44,7 +46,7 @@ from disorder.verbs.audit.verdicts import RANK
 from disorder.verbs.audit.watching import LiveGate, StopWhen, Watcher
 from disorder.verbs.model_loading import load_with, loaded_model
 from disorder.verbs.prompting import bound_prompt
-from disorder.verbs.selected_data import selected_data
+from disorder.verbs.selected_data import in_turn, selected_data
 
 
 def prepared(
@@ -85,6 +87,10 @@ def prepared(
     n_cut = 0
     if chosen.fidelity == NATURAL and chosen.break_ == "text" and not dataset.task.has_own_chance:
         dataset, n_cut = _as_read(dataset, loaded)
+    if before is None:
+        chosen = settled(chosen, loaded, dataset, plan)
+    if families is not None and chosen.is_until_decided:
+        dataset = in_turn(dataset, chosen.seed)
     if chosen.q is None:
         q, why = variants_of_an_audit(loaded, dataset, plan, chosen, requested)
         is_printed = q == AS_PRINTED
@@ -96,17 +102,15 @@ def prepared(
         threshold=loaded.similar_above,
         short=chosen.short_texts,
     )
-    run = _new_run(loaded, data, dataset, plan, chosen)
-    run.notes = [
-        *dataset.notes,
-        *rare_labels(dataset),
-        *left_out,
-        *tagger_notes(_taggers(plan, dataset)),
-        *notes,
-    ]
+    taggers = {t.tagger_for(dataset.task) for t in plan if "tags" in t.needs}
+    run = _new_run(loaded, data, dataset, plan, chosen, taggers)
+    said = tagger_notes(taggers) if taggers else []
+    run.notes = [*dataset.notes, *rare_labels(dataset), *left_out, *said, *notes]
     if before is not None:
         continue_run(run, before)
     predictor = BlockPredictor.of(partial(_same, loaded), dataset, plan, chosen, decided_at)
+    if families is not None and chosen.is_until_decided:
+        watch.append(UntilDecided.of(plan, dataset, chosen, families, predictor))
     budget = Budget.of(
         chosen,
         {} if before is None else before.spent,
@@ -119,11 +123,14 @@ def prepared(
         plan=plan,
         settings=chosen,
         run=run,
-        progress=Steps(shown_progress(progress), _work(plan, chosen.n_variants)),
+        progress=Steps(
+            shown_progress(progress),
+            {ORIGINAL: 1.0, **{each.spec: float(each.count(chosen.n_variants)) for each in plan}},
+        ),
         engine=_engine(predictor, model, dataset, chosen, prompt),
         requested=requested,
         budget=budget,
-        watch=[*watch, budget],
+        watch=[*watch, budget] if budget.limits else watch,
         is_resumed=before is not None,
         resume_with=turn.resume_with,
         families=families,
@@ -143,11 +150,6 @@ def _as_read(dataset: Dataset, loaded: LoadedModel) -> tuple[Dataset, int]:
         n_cut += is_cut
         examples.append(replace(example, text_a=texts[0], text_b=texts[1]) if is_cut else example)
     return replace(dataset, examples=examples), n_cut
-
-
-def _work(plan: Sequence[Transformation], q: int) -> dict[str, float]:
-    """How many texts of each example are predicted, by the stage of it."""
-    return {ORIGINAL: 1.0, **{each.spec: float(each.count(q)) for each in plan}}
 
 
 def _known_language(data: Any, chosen: Settings) -> str | None:
@@ -199,6 +201,7 @@ def _new_run(
     dataset: Dataset,
     plan: Sequence[Transformation],
     chosen: Settings,
+    taggers: Collection[str],
 ) -> Run:
     name = str(data) if isinstance(data, str | Path) else dataset.name
     outside = ("seed", "transformations")  # stand at the top of run.json
@@ -211,18 +214,13 @@ def _new_run(
         transformation.spec for transformation in plan if transformation.keeps_words
     ]
     run.hashes = {"data": dataset.fingerprint, "model": loaded.fingerprint}
-    run.taggers = sorted({resolved(tagger) for tagger in _taggers(plan, dataset)})
+    run.taggers = sorted({resolved(tagger) for tagger in taggers})
     first = dataset.examples[0]
     run.prompt = loaded.prompt_description(first.choice or first.texts)
     # one that is not known changes no score: it is a note, and an error where it is needed
     run.language_caveats = [] if dataset.task.language == UNKNOWN else list(dataset.notes)
     run.splitters = {t.spec: t.splitter_for(dataset.task) for t in plan}
     return run
-
-
-def _taggers(plan: Sequence[Transformation], dataset: Dataset) -> set[str]:
-    """The taggers that the transformations use on these data."""
-    return {t.tagger_for(dataset.task) for t in plan if "tags" in t.needs}
 
 
 def _engine(
@@ -237,8 +235,9 @@ def _engine(
     if chosen.engine != "local":
         load = partial(load_with, model, dataset.task, chosen, prompt, chosen.precision)
         worker = replace(predictor, load=load)
-    make = partial(_same, worker)
-    return engine(chosen.engine, address=chosen.address, workers=chosen.workers, make=make)
+    start = part(EnginePart, chosen.engine).function
+    found: Engine = start(partial(_same, worker), chosen.address, chosen.workers)
+    return found
 
 
 def _same(thing: Any) -> Any:

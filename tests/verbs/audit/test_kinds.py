@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 from disorder.metrics import SkillRatio
-from disorder.metrics.statistics.kinds import (
+from disorder.metrics.statistics.skill import ThreeRatios, three_ratios
+from disorder.metrics.statistics.skill_ratio import beyond_chance
+from disorder.results.conclusion import NAMES
+from disorder.types import Floats, Ints, Score
+from disorder.verbs.audit.order_kinds import (
     Facts,
     KindLimits,
     conclude_at_extremes,
     conclude_kind,
 )
-from disorder.metrics.statistics.skill import ThreeRatios, three_ratios
-from disorder.metrics.statistics.skill_ratio import beyond_chance
-from disorder.results.conclusion import NAMES
-from disorder.types import Floats, Ints, Score
 
 LIMITS = KindLimits()
 FACTS = Facts(
@@ -139,7 +139,6 @@ class TestCaveats:
         [
             ({"n_families": 19.0}, "templated"),
             ({"largest_family": 0.06}, "templated"),
-            ({"n_truncated": 3}, "truncated"),
             ({"reads_beginning_only": True}, "truncated"),
             ({"noise": Score(0.1, 0.05, 0.2, 60)}, "changes_by_itself"),
             ({"has_control": False}, "no_surface_control"),
