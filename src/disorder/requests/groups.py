@@ -16,14 +16,19 @@ from disorder.requests.option import (
 )
 
 sampling = partial(Option, group="Perturbed texts")
+common_sampling = partial(sampling, is_common=True)
 data = partial(Option, group="Data")
+common_data = partial(data, is_common=True)
 model = partial(Option, group="Model")
+common_model = partial(model, is_common=True)
 prompting = partial(Option, group="Prompts of language models", for_prompt=True)
 server = partial(Option, group="Servers", for_model=True)
 budget = partial(Option, group="Costs", changes_predictions=False)
 output = partial(Option, group="Output")
-json_output = partial(output, default=False, flags=("--json",), is_common=True)
+common_output = partial(output, is_common=True)
+json_output = partial(common_output, default=False, flags=("--json",))
 training = partial(Option, group="Training")
+common_training = partial(training, is_common=True)
 
 Positive = at_least(1)
 
@@ -42,12 +47,11 @@ class PermutationOptions(TypedDict, total=False):
 
     q: Annotated[
         int,
-        sampling(
+        common_sampling(
             "Permutations of each example (shuffle and shuffle_ngrams draw 10 at most, or :q=N)",
             default=100,
             check=Need("1 or more, at most 1,000,000", lambda q: 1 <= q <= 1_000_000),
             is_always_said=True,
-            is_common=True,
         ),
     ]
 
@@ -81,11 +85,7 @@ class FileOptions(TypedDict, total=False):
     """Where data lies, and which columns it has."""
 
     columns: Annotated[
-        Pairs,
-        data(
-            "Which columns are which: premise=text_a,hypothesis=text_b,gold=label",
-            is_common=True,
-        ),
+        Pairs, common_data("Which columns are which: premise=text_a,hypothesis=text_b,gold=label")
     ]
     data_dir: Annotated[
         Place,
@@ -129,8 +129,7 @@ class LabelOptions(TypedDict, total=False):
     """What a model's own labels mean."""
 
     labels: Annotated[
-        Pairs,
-        model("What the model's labels mean: LABEL_0=entailment,LABEL_1=neutral", is_common=True),
+        Pairs, common_model("What the model's labels mean: LABEL_0=entailment,LABEL_1=neutral")
     ]
 
 
@@ -185,8 +184,7 @@ class OnePromptOptions(TypedDict, total=False):
     """The prompt, where there is one at most."""
 
     prompt: Annotated[
-        OneName,
-        prompting("Prompt of a language model: a name (disorder list prompts) or a file"),
+        OneName, prompting("Prompt of a language model: a name (disorder list prompts) or a file")
     ]
 
 
@@ -319,9 +317,7 @@ class ServerOptions(ServerAddressOptions, RequestOptions, total=False):
     max_retries: Annotated[
         int | None,
         server(
-            "How often a failed request is sent again",
-            check=at_least(0),
-            changes_predictions=False,
+            "How often a failed request is sent again", check=at_least(0), changes_predictions=False
         ),
     ]
 
@@ -378,10 +374,8 @@ class TrainingOptions(TypedDict, total=False):
 
     settings: Annotated[
         Assigned,
-        training(
-            "Setting as name=value, e.g. lr=2e-5; can be repeated",
-            flags=("--set", "--settings"),
-            is_common=True,
+        common_training(
+            "Setting as name=value, e.g. lr=2e-5; can be repeated", flags=("--set", "--settings")
         ),
     ]
     device: Annotated[
