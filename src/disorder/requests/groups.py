@@ -23,6 +23,7 @@ model = partial(Option, group="Model")
 common_model = partial(model, is_common=True)
 prompting = partial(Option, group="Prompts of language models", for_prompt=True)
 server = partial(Option, group="Servers", for_model=True)
+address = partial(server, changes_predictions=False, named_again="must")
 budget = partial(Option, group="Costs", changes_predictions=False)
 output = partial(Option, group="Output")
 common_output = partial(output, is_common=True)
@@ -245,27 +246,15 @@ class ServerAddressOptions(TypedDict, total=False):
 
     base_url: Annotated[
         str | None,
-        server(
-            "Address of an OpenAI-compatible server, e.g. http://127.0.0.1:8080/v1",
-            changes_predictions=False,
-            named_again="must",
-        ),
+        address("Address of an OpenAI-compatible server, e.g. http://127.0.0.1:8080/v1"),
     ]
     proxy: Annotated[
         str | None,
-        server(
-            "Proxy to the server, http://HOST:PORT (default: that of the environment, if any)",
-            changes_predictions=False,
-            named_again="must",
-        ),
+        address("Proxy to the server, http://HOST:PORT (default: that of the environment, if any)"),
     ]
     ca_bundle: Annotated[
         Place,
-        server(
-            "File with the certificates that a server's own is checked against",
-            changes_predictions=False,
-            named_again="must",
-        ),
+        address("File with the certificates that a server's own is checked against"),
     ]
 
 
