@@ -100,23 +100,15 @@ class ExplanationFigure(Pipeline):
     takes_runs = True
     by_draws = ("stable",)
 
-    @property
-    def does(self) -> str:
-        """What it does, in one line."""
-        return (
-            f"explain each model on each set of data by {self.by}, "
-            f"texts perturbed by {self.transformation}"
-        )
+    says = (
+        "explain each model on each set of data by {self.by}, texts perturbed by "
+        "{self.transformation}"
+    )
 
     @property
     def needs_training_data(self) -> bool:  # type: ignore[override]
         """Whether the explanation learns from training data."""
         return self.learns
-
-    @property
-    def perturbs(self) -> Sequence[str]:
-        """How texts are perturbed."""
-        return (self.transformation,)
 
     @property
     def explains(self) -> Sequence[str]:
