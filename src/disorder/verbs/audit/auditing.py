@@ -33,10 +33,15 @@ from disorder.verbs.audit.conclusions import (
     main_conclusions,
     sanity_command,
 )
-from disorder.verbs.audit.division import stages_of
 from disorder.verbs.audit.measuring import NOT_REACHED, Measured, Measuring, Originals
 from disorder.verbs.audit.relative_gain import gains
-from disorder.verbs.audit.sampling import BlockSource, Sampling, sampled_portions, sampled_stages
+from disorder.verbs.audit.sampling import (
+    BlockSource,
+    Sampling,
+    sampled_portions,
+    sampled_stages,
+    stages_of,
+)
 from disorder.verbs.audit.verdicts import prompt_verdict, rank_verdict
 from disorder.verbs.audit.watching import Watcher
 from disorder.verbs.model_loading import resume_command

@@ -31,13 +31,25 @@ from disorder.transformations.rendering import shown_texts
 from disorder.transformations.words import split
 from disorder.types import ORIGINAL, Bools, Costs, Dataset, Example, Ints, Task, Texts, Variants
 from disorder.types.predictions import Predictions, predicted_label
-from disorder.verbs.audit.division import Block
 from disorder.verbs.context import RunContext
 
 ROUNDS = (1, 1, 1, 1, 2, 2, 4, 4, 8)  # variants predicted in a round; the last size is repeated
 FIRST = np.zeros(1, dtype=np.int64)  # of the variants of an example
 PROMPT = "prompt"  # the key of draws that all examples share
 MODEL_COSTS = ("assemble", "forward", "cache")  # what a model counts by itself, in seconds
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some examples under one transformation, the number of the first of them, and the part that
+    their samples go to; `repeat` is how often the texts were predicted before.
+    """
+
+    part: str
+    transformation: str
+    examples: Sequence[Example]
+    start: int = 0
+    repeat: int = 0
 
 
 @dataclass
