@@ -316,12 +316,17 @@ def select(
         )
 
     def key(example: Example) -> bytes | str:
-        return digest(seed, "order", example.id) if is_shuffled else example.id
+        return turn_of(example, seed) if is_shuffled else example.id
 
     ordered = replace(dataset, examples=sorted(dataset.examples, key=key))
     selected = _limited(ordered, limit, seed)
     _check_groups(selected)
     return selected
+
+
+def turn_of(example: Example, seed: int) -> bytes:
+    """What examples are sorted by where they come in random order."""
+    return digest(seed, "order", example.id)
 
 
 def _check_unread(**given: object) -> None:

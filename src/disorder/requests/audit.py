@@ -40,6 +40,8 @@ def _is_engine(name: str) -> bool:
 
 KnownEngine = Need("one that `disorder list engines` shows", _is_engine)
 AUTO = "auto"
+DECIDED = "decided"
+CONTINUED = "continued"  # recorded where a run went on after that
 MOST_VARIANTS = 1_000_000
 Share = Need("a share above 0, at most 1", lambda value: 0 < value <= 1)
 PartialShare = Need("a share between 0 and 1", lambda value: 0 < value < 1)
@@ -65,6 +67,28 @@ class TransformationOptions(TypedDict, total=False):
             recorded_as="transformations",
             is_always_said=True,
             is_common=True,
+        ),
+    ]
+
+
+def _as_typed(until: str | None) -> str:
+    """How a recorded value is typed: a run that was continued has all examples."""
+    return "never" if until == CONTINUED else str(until)
+
+
+class UntilOptions(TypedDict, total=False):
+    """When a run has enough examples."""
+
+    until: Annotated[
+        Literal["decided", "never"] | None,
+        HeldAs(str | None, lambda name, given: given, join=_as_typed),
+        Option(
+            "Stop as soon as the conclusion is decided, or never before the last example (default: "
+            "decided where it would take over a minute or is paid)",
+            group="Scores and conclusion",
+            check=Need("decided or never", lambda value: value in (None, DECIDED, "never")),
+            choices=(DECIDED, "never"),
+            changes_predictions=False,
         ),
     ]
 
@@ -247,6 +271,7 @@ class EngineOptions(ClusterOptions, WorkerOptions, total=False):
 class AuditOptions(
     SamplingOptions,
     FidelityOptions,
+    UntilOptions,
     ScoreOptions,
     ReadingOptions,
     GroupOptions,
@@ -269,6 +294,7 @@ class AuditOptions(
 
 class ResumeOptions(
     TransformationOptions,
+    UntilOptions,
     CacheOptions,
     PromptOptions,
     ServerAddressOptions,

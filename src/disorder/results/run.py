@@ -84,9 +84,18 @@ class EarlyStop(BaseModel):
 
     transformation: str
     metric: str
-    low: FiniteFloat
-    high: FiniteFloat
+    low: FiniteFloat | None = None
+    high: FiniteFloat | None = None
     n_examples: NonNegativeInt
+
+
+class LastLook(EarlyStop):
+    """The skill kept at the planned look that ended a run (`--until decided`): `z` is the normal
+    point of its interval, `n_planned` how many examples there are.
+    """
+
+    z: FiniteFloat
+    n_planned: NonNegativeInt
 
 
 class Run(BaseModel):
@@ -129,7 +138,7 @@ class Run(BaseModel):
     notes: list[str] = Field(default_factory=list)
     prompt: dict[str, Any] = Field(default_factory=dict)  # of a language model
     prompt_spread: list[dict[str, Any]] = Field(default_factory=list)  # scores over several prompts
-    stopped: list[EarlyStop] = Field(default_factory=list)
+    stopped: list[LastLook | EarlyStop] = Field(default_factory=list)
     spent: dict[str, float] = Field(default_factory=dict)  # questions, tokens, money; all sessions
     gate: dict[str, Any] = Field(default_factory=dict)  # the decision of --fail-if
     versions: dict[str, str] = Field(default_factory=dict)
@@ -179,6 +188,12 @@ class Run(BaseModel):
         """How many examples were predicted when it could stop; None where it did not."""
         found = (e.n_examples for e in self.stopped if e.transformation == transformation)
         return next(found, None)
+
+    @property
+    def cut_short(self) -> LastLook | None:
+        """The look at which the conclusion was decided, where examples were left."""
+        looks = (each for each in self.stopped if isinstance(each, LastLook))
+        return next((each for each in looks if each.n_examples < each.n_planned), None)
 
     @property
     def folder(self) -> Path | None:

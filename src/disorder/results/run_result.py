@@ -137,10 +137,10 @@ def _lead(run: Run) -> Iterator[str]:
         yield from run.verdict.split("\n")[1:]
         return
     if found.value is None:
-        yield f"{capitalised(found.because)}."
+        yield f"{capitalised(found.because)}.{_cut_short(run)}"
     else:
         yield _right_before_and_after(run, found)
-        yield _skill_kept(found)
+        yield _skill_kept(found) + _cut_short(run)
         yield from _order_need(run)
     yield from (f"{group}: {brief(each)}" for group, each in run.conclusions.items())
 
@@ -175,6 +175,15 @@ def _skill_kept(found: Conclusion) -> str:
     if found.more_examples is not None:
         text += f" About {found.more_examples:,} more would decide it."
     return text
+
+
+def _cut_short(run: Run) -> str:
+    """That the run ended as soon as it was decided."""
+    cut = run.cut_short
+    if cut is None:
+        return ""
+    told = f" Decided after {cut.n_examples:,} of {cut.n_planned:,} examples"
+    return f"{told}." if cut.low is None else f"{told}: the value leans outward."
 
 
 def _order_need(run: Run) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from disorder.data import select
+from disorder.data import select, turn_of
 from disorder.data.families import named_families
 from disorder.requests.settings import Settings
 from disorder.transformations.words import NATURAL
@@ -31,8 +31,16 @@ def selected_data(data: Any, settings: Settings, *, needs_gold: bool = True) -> 
     )
     if not settings.may_stop or settings.fidelity != NATURAL:
         return found
-    named = named_families(found).examples
+    return in_turn(named_families(found), settings.seed)
+
+
+def in_turn(dataset: Dataset, seed: int) -> Dataset:
+    """Examples with named families in an order that follows from seed and id alone, family by
+    family: any first part of them is a random one, and the same for every model.
+    """
+    shuffled = sorted(dataset.examples, key=lambda example: turn_of(example, seed))
     turn: dict[str, int] = {}
-    for example in named:
+    for example in shuffled:
         turn.setdefault(example.family, len(turn))
-    return replace(found, examples=sorted(named, key=lambda example: turn[example.family]))
+    shuffled.sort(key=lambda example: turn[example.family])
+    return replace(dataset, examples=shuffled)

@@ -9,7 +9,8 @@ s = surface control ÷ original, r = perturbed ÷ control; Fieller's interval ea
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import floor, sqrt
 
@@ -106,8 +107,15 @@ class ThreeRatios:
 
     def grown(self, times: float) -> ThreeRatios:
         """What they would be with so many times as many families."""
-        s, r = (None if each is None else each.grown(times) for each in (self.s, self.r))
-        return ThreeRatios(self.t.grown(times), s, r)
+        return self._each(lambda ratio: ratio.grown(times))
+
+    def at(self, z: float) -> ThreeRatios:
+        """The same, with intervals for another normal point."""
+        return self._each(lambda ratio: replace(ratio, z=z))
+
+    def _each(self, change: Callable[[SkillRatio], SkillRatio]) -> ThreeRatios:
+        s, r = (None if each is None else change(each) for each in (self.s, self.r))
+        return ThreeRatios(change(self.t), s, r)
 
 
 def three_ratios(

@@ -119,6 +119,7 @@ class SkillRatio:
     rows: tuple[Ints, Floats, Floats] | None = None  # label, after, before of each example
     n_examples: int | None = None  # where deviations are those of families
     n_families: float | None = None
+    z: float = Z  # the normal point of its interval: another where a run was looked at early
 
     @classmethod
     def of_labels(
@@ -285,9 +286,9 @@ class SkillRatio:
             skipped,
         )
 
-    def interval(self, z: float = Z) -> tuple[float, float] | None:
+    def interval(self, z: float | None = None) -> tuple[float, float] | None:
         """Fieller's interval; None where it has no end, since the skill before may be none."""
-        variance = self.covariance * student(self.freedom, z) ** 2
+        variance = self.covariance * student(self.freedom, self.z if z is None else z) ** 2
         square = self.before**2 - variance[1, 1]
         if self.before <= 0 or square <= 0:
             return None

@@ -18,6 +18,7 @@ from numpy.random import Generator
 
 from disorder.errors import NothingToMeasure
 from disorder.metrics.statistics.intervals import share
+from disorder.metrics.statistics.planned_looks import FIRST
 from disorder.randomness import generator
 from disorder.requests.settings import Settings
 from disorder.results.run import AGAIN, Record
@@ -103,6 +104,8 @@ class BehaviourProbe:
 
     def _predict_again(self, stage: Stage, before: Floats, numbers: ExampleNumbers) -> None:
         answered = np.flatnonzero(~np.isnan(before[:, 0]))
+        if self.settings.is_until_decided:  # the same texts when such a run is continued
+            answered = answered[:FIRST]
         rng = generator(self.settings.seed, "repeats", stage.spec)
         for repeat in range(1, self.settings.repeats + 1):
             places = answered[repeated_texts(len(answered), rng)]

@@ -87,14 +87,25 @@ def main_conclusions(
     """
     if not drawn:
         return {}
-    looked_at = [each for each in plan if each.spec == MAIN or MAIN not in drawn]
+    main, kept = main_transformation(plan, examples, perturbed)
+    return {group: about_what_moved(each, kept) for group, each in drawn[main].items()}
+
+
+def main_transformation(
+    plan: Sequence[Transformation],
+    examples: Sequence[Example],
+    perturbed: Callable[[str, Example], Variants],
+) -> tuple[str, Neighbours | None]:
+    """The transformation that is concluded on, and what it leaves of neighbouring words."""
+    has_main = any(each.spec == MAIN for each in plan)
+    looked_at = [each for each in plan if each.spec == MAIN or not has_main]
     kept = {each.spec: neighbours_under(each, examples, perturbed) for each in looked_at}
     # the first of equals
     main = min(kept, key=lambda spec: 1.0 if (own := kept[spec]) is None else own.in_order)
-    return {group: _about_what_moved(each, kept[main]) for group, each in drawn[main].items()}
+    return main, kept[main]
 
 
-def _about_what_moved(found: Conclusion, kept: Neighbours | None) -> Conclusion:
+def about_what_moved(found: Conclusion, kept: Neighbours | None) -> Conclusion:
     """Skill that is kept where most neighbouring words stay together may rest on their order: only
     its loss can be concluded from.
     """

@@ -14,9 +14,10 @@ import numpy as np
 
 from disorder.errors import DisorderError
 from disorder.metrics import references, step_counts
+from disorder.metrics.statistics.intervals import Z
 from disorder.requests.settings import Settings
 from disorder.results.conclusion import Caveat, Conclusion
-from disorder.results.run import EarlyStop, Omitted, Record
+from disorder.results.run import EarlyStop, LastLook, Omitted, Record
 from disorder.tasks.pair import SAME_WORDS
 from disorder.transformations import Transformation
 from disorder.transformations.surface_control import SAME_AS_ORIGINAL
@@ -119,7 +120,7 @@ class Measuring:
         is_control = samples.transformation is not None and samples.transformation.is_control
         if is_control:
             perturbed = partial(self.perturbed, samples.spec)
-            samples = samples.with_unchanged_controls(originals.values, perturbed)
+            samples.enter_unchanged(originals.values, perturbed)
             skips.pop(SAME_AS_ORIGINAL, None)
         chosen = np.flatnonzero(samples.used & originals.answered)
         found = Measured(samples.spec, skips=skips, failures=dict(sorted(samples.failures.items())))
@@ -238,7 +239,7 @@ class Measuring:
             skips=skips,
             model_labels=self.model_labels,
             n_distinct=len({example.texts for example in members}),
-            run=RunFacts(self._moved(outcomes.transformation), self.behaviour),
+            run=RunFacts(self._moved(outcomes.transformation), self.behaviour, _z_of(own)),
             more=self.caveats_of_the_run(own),
         )
 
@@ -254,6 +255,8 @@ class Measuring:
     def caveats_of_the_run(self, stops: Sequence[EarlyStop]) -> list[Caveat]:
         """Caveats that hold for every group under a transformation that stopped so."""
         found = [Caveat(kind="language", text=text) for text in self.language_caveats]
+        if any(isinstance(each, LastLook) for each in stops):  # their interval allows for it
+            return found
         n = len(self.dataset.examples)
         is_early = any(stop.n_examples < n or self.facts.fidelity != NATURAL for stop in stops)
         if is_early or NOT_REACHED in self.dataset.skipped:
@@ -309,11 +312,16 @@ def _skips(samples: TransformationSamples, originals: Originals) -> dict[str, in
     return dict(sorted(found.items()))
 
 
+def _z_of(stops: Sequence[EarlyStop]) -> float:
+    """The normal point of the look that ended a run."""
+    return next((each.z for each in stops if isinstance(each, LastLook)), Z)
+
+
 def _with_anytime_interval(record: Record, stops: Sequence[EarlyStop]) -> Record:
     """Where prediction stopped early, watched scores have the intervals that allow for it."""
     for stop in stops:
         is_watched = (record.transformation, record.metric) == (stop.transformation, stop.metric)
-        if is_watched and record.group == "all":
+        if is_watched and record.group == "all" and stop.low is not None and stop.high is not None:
             low, high = min(stop.low, record.value), max(stop.high, record.value)
             return replace(record, low=low, high=high)
     return record

@@ -16,6 +16,7 @@ import numpy as np
 
 from disorder.metrics import two_digits
 from disorder.metrics.statistics.family_variance import effective_number, family_sizes
+from disorder.metrics.statistics.intervals import Z
 from disorder.metrics.statistics.skill import NaturalOutcomes, ThreeRatios, skill_of
 from disorder.results.conclusion import Caveat, Conclusion, ConclusionKind
 from disorder.results.run import DIGITS
@@ -200,6 +201,7 @@ class RunFacts:
 
     moved: Sequence[str] = ()  # the texts that moved, where another did not
     behaviour: ModelBehaviour = field(default_factory=ModelBehaviour)
+    z: float = Z  # of intervals: another where the run was looked at before its end
 
 
 def conclude_on_order(
@@ -210,7 +212,7 @@ def conclude_on_order(
     """
     given = skill_of(outcomes)
     facts = _facts(given, run)
-    ratios = given.ratios() if facts.n_gold_labels > 1 else []
+    ratios = [each.at(run.z) for each in given.ratios()] if facts.n_gold_labels > 1 else []
     found = (
         conclude_at_extremes(ratios, facts, limits)
         if ratios
@@ -254,7 +256,7 @@ def _facts(given: NaturalOutcomes, run: RunFacts) -> Facts:
         n_gold_labels=n_labels,
         n_answers=n_answers,
         n_others=int((given.gold != answers[0]).sum()),
-        skill=skill.score(),
+        skill=skill.score(run.z),
         perfect=1 - skill.by_chance,
         n_families=effective_number(sizes),
         largest_family=float(sizes.max()) / len(given.gold) if sizes.max() > 1 else 0.0,
@@ -283,7 +285,7 @@ def _because(
         name = ABSTAINED if number < 0 else outcomes.task.labels[number]
         yield f"the model answers {name} to all {n:,} original texts"
         return
-    skill = given.skill.score()
+    skill = given.skill.score(run.z)
     if skill.low <= 0:
         is_not = "is not" if found.kind == "no_skill" else "cannot be told to be"
         yield (

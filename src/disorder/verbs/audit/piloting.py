@@ -151,7 +151,7 @@ def variants_of_an_audit(
         return AS_PRINTED, f"q is {AS_PRINTED}: an Ω score is about so many permutations"
     _, most = PLENTIFUL if settings.may_stop else EVERY_EXAMPLE
     chosen = next((each for each in plan if each.keeps_words and not each.is_control), None)
-    is_limited = settings.is_in_portions and not settings.fail_if
+    is_limited = settings.is_limited and not settings.fail_if
     if chosen is None or not dataset.task.labels or settings.break_ != "text" or is_limited:
         return most, f"q is {most}: how much predictions differ within examples was not measured"
     turns = sorted(dataset.examples, key=lambda each: digest(settings.seed, "variants", each.id))

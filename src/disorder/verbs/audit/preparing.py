@@ -30,6 +30,7 @@ from disorder.types import ORIGINAL, Dataset, Progress
 from disorder.verbs.audit.auditing import Audit
 from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.budget import Budget
+from disorder.verbs.audit.deciding import UntilDecided, settled
 from disorder.verbs.audit.piloting import AS_PRINTED, variants_of_an_audit
 from disorder.verbs.audit.planning import (
     likelihood_task,
@@ -45,7 +46,7 @@ from disorder.verbs.audit.verdicts import RANK
 from disorder.verbs.audit.watching import LiveGate, StopWhen, Watcher
 from disorder.verbs.model_loading import load_with, loaded_model
 from disorder.verbs.prompting import bound_prompt
-from disorder.verbs.selected_data import selected_data
+from disorder.verbs.selected_data import in_turn, selected_data
 
 
 def prepared(
@@ -86,6 +87,10 @@ def prepared(
     n_cut = 0
     if chosen.fidelity == NATURAL and chosen.break_ == "text" and not dataset.task.has_own_chance:
         dataset, n_cut = _as_read(dataset, loaded)
+    if before is None:
+        chosen = settled(chosen, loaded, dataset, plan)
+    if families is not None and chosen.is_until_decided:
+        dataset = in_turn(dataset, chosen.seed)
     if chosen.q is None:
         q, why = variants_of_an_audit(loaded, dataset, plan, chosen, requested)
         is_printed = q == AS_PRINTED
@@ -104,6 +109,8 @@ def prepared(
     if before is not None:
         continue_run(run, before)
     predictor = BlockPredictor.of(partial(_same, loaded), dataset, plan, chosen, decided_at)
+    if families is not None and chosen.is_until_decided:
+        watch.append(UntilDecided.of(plan, dataset, chosen, families, predictor))
     budget = Budget.of(
         chosen,
         {} if before is None else before.spent,

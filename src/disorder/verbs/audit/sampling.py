@@ -9,6 +9,7 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +20,7 @@ from disorder.store.sample_parts import SampleParts
 from disorder.store.samples import predictions_of, storable
 from disorder.transformations import Transformation
 from disorder.types import (
+    CONTROL_OF,
     ORIGINAL,
     Costs,
     Dataset,
@@ -254,10 +256,14 @@ def _blocks(sampling: Sampling, stage: Stage, samples: TransformationSamples) ->
 
 
 def _watched(
-    sampling: Sampling, samples: TransformationSamples, original: Floats, places: Ints
+    sampling: Sampling,
+    samples: TransformationSamples,
+    original: Floats,
+    places: Ints,
+    control: Floats | None = None,
 ) -> dict[str, Outcomes]:
     """The outcomes of some examples, by transformation, where a watcher wants to see them: as far
-    as their original texts have a prediction.
+    as their original texts have a prediction. `control` has those for surface controls.
     """
     if not any(watcher.is_about(samples.spec) for watcher in sampling.watch):
         return {}
@@ -266,7 +272,9 @@ def _watched(
     if not len(places):
         return {}
     # as of probabilities, until the whole run shows whether it has any
-    found = samples.outcomes(before, places, sampling.facts, gives_probabilities=True)
+    found = samples.outcomes(
+        before, places, sampling.facts, gives_probabilities=True, control=control
+    )
     return {samples.spec: found}
 
 
@@ -336,11 +344,17 @@ def _predict_portion(
     examples = sampling.dataset.examples[start : start + n]
     original = stages[0].values[:, 0]
     outcomes: dict[str, Outcomes] = {}
+    controls: dict[str, Floats] = {}
     for stage, samples in zip(sampling.stages, stages, strict=True):
         block = stage.block(examples, start, start)
         for _, result in sampling.source.in_order([block], stage.count):
             places = samples.add(result.table, result.skips, n)
-            outcomes |= _watched(sampling, samples, original, places)
+            control = controls.get(CONTROL_OF + stage.spec)
+            outcomes |= _watched(sampling, samples, original, places, control)
+        if any(watcher.compares_with(stage.spec) for watcher in sampling.watch):
+            perturbed = partial(sampling.source.predictor.perturbed, stage.spec)
+            samples.enter_unchanged(original, perturbed, start)
+            controls[stage.spec] = samples.values[:, 0]
     is_shown = any(samples.has_probabilities for samples in stages)
     for watcher in sampling.watch:
         watcher.take(outcomes, start + n, has_probabilities=is_shown)

@@ -100,7 +100,7 @@ class Comparing:
                 )
             yield from self._of_pair(spec, base, other, mine, theirs)
 
-    def _cut_otherwise(self, base: FinishedRun, other: FinishedRun) -> list[int]:
+    def _cut_otherwise(self, base: FinishedRun, other: FinishedRun) -> list[str]:
         """The examples that one of two models reads further than the other."""
         cut = base.cut_otherwise(other) or []
         if cut:
