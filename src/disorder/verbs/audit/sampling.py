@@ -224,6 +224,8 @@ def sampled_stages(sampling: Sampling) -> Iterator[TransformationSamples]:
         samples = TransformationSamples.empty(stage.transformation, stage.count, numbers)
         for places in _blocks(sampling, stage, samples):
             has_probabilities = has_probabilities or samples.has_probabilities
+            if not sampling.watch:
+                continue
             found = _watched(sampling, samples, original, places)
             for watcher in sampling.watch:
                 watcher.take(found, samples.n_done, has_probabilities=has_probabilities)
