@@ -127,7 +127,9 @@ def test_hostile_texts_are_perturbed_or_left_out() -> None:
         nonlocal n_tried
         n_tried += 1
         with bounded(), suppress(DoesNotApply):
-            known[number].apply(Example("1", text, None, "x"), task=task, q=3, seed=0, short="use")
+            known[number].apply(
+                Example.of("1", text, None, "x"), task=task, q=3, seed=0, short="use"
+            )
 
     perturb()
     note("hostile texts", n_tried, survived=n_tried, what="any characters, halves of them too")

@@ -120,7 +120,7 @@ class Run(BaseModel):
     default_label: str | None = None
     language: str = "en"
     is_likelihood: bool = False
-    kind: Literal["labels", "choice", "pair"] = "labels"
+    kind: Literal["labels", "choice", "pair", "text"] = "labels"
     chance: float | None
     majority: float = 0.0
     transformations: list[str]
@@ -233,6 +233,7 @@ class Run(BaseModel):
             self.language,
             self.is_likelihood,
             self.kind,
+            self.chance or 0.0 if self.kind == "text" else 0.0,
         )
 
     def usual_words(self, transformation: str) -> str:

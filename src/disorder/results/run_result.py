@@ -40,6 +40,7 @@ from disorder.results.wording import (
     stopped_early,
 )
 from disorder.results.writing import capitalised, meaning_of, named, shown, title_of
+from disorder.types import is_about_texts
 
 HEADLINES = {
     "reads_order": "Your model needs word order: without it, its skill is gone.",
@@ -125,7 +126,7 @@ def headline(run: Run) -> str:
 
 def _is_told(run: Run) -> bool:
     """Whether the verdict is about something else than how texts are read."""
-    return run.is_likelihood or str(run.settings.get("break_", "text")) != "text"
+    return run.is_likelihood or not is_about_texts(run.settings.get("break_"))
 
 
 def _lead(run: Run) -> Iterator[str]:

@@ -282,7 +282,7 @@ def test_an_explanation_that_was_not_asked_for_is_told(explained: Explanations) 
 def test_outcomes_have_the_task_of_the_data_and_mark_copies() -> None:
     task = replace(NLI, language="zh")
     texts = ("我 喜欢 猫 和 狗 。", "他 今天 去 学校 了 。")
-    data = Dataset("toy", task, [Example(f"e{i}", *texts, "neutral") for i in range(3)])
+    data = Dataset("toy", task, [Example.of(f"e{i}", *texts, "neutral") for i in range(3)])
     subject = Subject(load("uniform", task=task), data, Settings(q=2, short="use"))
     outcomes = subject.perturbed("derange").outcomes
     assert outcomes.task.language == "zh"

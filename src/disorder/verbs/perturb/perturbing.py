@@ -153,7 +153,7 @@ class _Source:
         )
         first = list(islice(examples, CHUNK))
         found = detected_language(first, self.language)
-        is_single = not first or first[0].text_b is None
+        is_single = not first or not first[0].is_pair
         known = replace(task or Task("", breaks="a" if is_single else "b"), language=found.code)
         notes = [found.note] if found.note else []
         return _Opened(known, reader.skipped, chain(first, examples), notes)
