@@ -21,6 +21,7 @@ from disorder.models import LoadedModel
 from disorder.models.prompting import Prompt
 from disorder.registry import EnginePart, part
 from disorder.requests.settings import Settings
+from disorder.results.conclusion import RANK
 from disorder.results.progress import Steps, shown_progress
 from disorder.results.run import Run
 from disorder.results.run_folder import new_run
@@ -43,7 +44,6 @@ from disorder.verbs.audit.planning import (
 from disorder.verbs.audit.prompt_breaking import check_segments, perturbable_prompt
 from disorder.verbs.audit.prompt_spread import PromptShare
 from disorder.verbs.audit.resuming import continue_run, recorded_plan
-from disorder.verbs.audit.verdicts import RANK
 from disorder.verbs.audit.watching import LiveGate, StopWhen, Watcher
 from disorder.verbs.model_loading import load_with, loaded_model
 from disorder.verbs.prompting import bound_prompt
