@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from os.path import isdir
 from pathlib import Path
-from typing import Literal, Unpack
+from typing import Any, Literal, Unpack
 
 from disorder.errors import BadOption, DisorderError, UnknownName, option
 from disorder.randomness import generator
 from disorder.requests.fields import HumanMakeFields
 from disorder.requests.human import HumanMakeOptions
 from disorder.requests.keywords import takes_options
+from disorder.requests.option import command_line
+from disorder.results.result import NextStep, Result
 from disorder.store.store import Store
 from disorder.transformations import parse, suite
 from disorder.types import ORIGINAL
@@ -57,6 +59,29 @@ class MadeTask:
     task: HumanTask
     annotators: list[Annotator]
     counts: dict[str, dict[str, int]]
+
+    @property
+    def result(self) -> Result:
+        """The envelope, from which the terminal is made."""
+        drawn = [
+            f"{name}: {', '.join(f'{value} {count:,}' for value, count in counts.items())}"
+            for name, counts in self.counts.items()
+        ]
+        serve = NextStep(command_line("human", "serve", self.folder), "collect the answers")
+        return Result(
+            verb="human",
+            about=f"a blind task from {self.task.source}",
+            headline=f"{self.task.n_items:,} items for people to answer",
+            request={},
+            body=self,
+            lead=drawn,
+            notes=self.task.notes,
+            next_steps=[serve],
+        )
+
+    def as_data(self) -> dict[str, Any]:
+        """How many items of each kind there are."""
+        return {"counts": self.counts}
 
 
 @takes_options(HumanMakeOptions, verb="human make")
