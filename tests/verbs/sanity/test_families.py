@@ -10,10 +10,9 @@ import pytest
 from made_data import ZOO, some
 
 import disorder
-from disorder.data import families as families_module
-from disorder.data import read_data
-from disorder.data.families import find_families, named_families, similar_sets
-from disorder.data.word_hashes import N_BANDS
+from disorder.data import read_data, word_hashes
+from disorder.data.families import find_families, named_families
+from disorder.data.word_hashes import N_BANDS, similar_sets
 from disorder.errors import DisorderError
 from disorder.requests.settings import Settings
 from disorder.types import Dataset, Example, Task
@@ -99,7 +98,7 @@ def test_a_text_in_every_row_joins_nothing() -> None:
 def test_the_cost_grows_with_the_number_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     looked = []
     monkeypatch.setattr(
-        families_module, "_members", lambda known, sets, i: looked.append(i) or frozenset((1, i))
+        word_hashes, "_members", lambda known, sets, i: looked.append(i) or frozenset((1, i))
     )
     rng = np.random.default_rng(0)
     frame = rng.integers(2**60, size=40, dtype=np.uint64)

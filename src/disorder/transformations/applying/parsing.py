@@ -105,10 +105,11 @@ def _step(segment: str, fidelity: Fidelity | None) -> Step:
         elif given.get("fidelity") == "paper":
             # its name would be that of the natural one
             raise BadSetting(name, fidelity="paper", need="a run of its own with --fidelity paper")
+    settings = found.bind(given)
     on = _on(found, shared["on"], shared["side"])
     return Step(
         found,
-        settings=found.bind(given),
+        settings=settings,
         side=_side(found, SIDES_OF.get(on) or shared["side"]),
         on=on,
         words=shared["words"],

@@ -26,8 +26,7 @@ from disorder.store.samples import predictions_of
 from disorder.store.store import records
 from disorder.types import ORIGINAL, Dataset, Floats, Ints, Score, Texts
 from disorder.types.predictions import predicted_label
-from disorder.verbs.audit.division import Stage
-from disorder.verbs.audit.sampling import BlockSource
+from disorder.verbs.audit.sampling import BlockSource, Stage
 from disorder.verbs.outcomes import OutcomeFacts, build_outcomes, measure
 from disorder.verbs.transformation_samples import ExampleNumbers, TransformationSamples
 

@@ -30,8 +30,8 @@ from disorder.transformations.words import NATURAL
 from disorder.types import Costs, Dataset, Outcomes, Task, Variants, is_about_texts
 from disorder.verbs.audit.behaviour import n_repeated
 from disorder.verbs.audit.block import BlockPredictor
-from disorder.verbs.audit.division import stages_of
 from disorder.verbs.audit.planning import planned, with_controls
+from disorder.verbs.audit.sampling import stages_of
 from disorder.verbs.model_loading import loaded_model
 from disorder.verbs.outcomes import OutcomeFacts
 from disorder.verbs.prompting import bound_prompt

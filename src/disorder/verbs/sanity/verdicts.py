@@ -14,7 +14,8 @@ from typing import Literal
 
 import numpy as np
 
-from disorder.data.families import Families, word_set
+from disorder.data.families import Families
+from disorder.data.word_hashes import word_set
 from disorder.errors import BadSetting
 from disorder.metrics.statistics.intervals import Z
 from disorder.results.result import Figure, Row, Table
