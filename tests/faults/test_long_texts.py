@@ -124,3 +124,22 @@ def test_a_page_of_long_texts_is_cut(tmp_path: Path) -> None:
     more = client.get(f"/run/{id}/example/0?words=999999999").text
     assert len(page) < len(more) < 25_000_000
     assert "the run folder holds all of them" in more
+
+
+PATTERNS: dict[str, tuple[Callable[[str], Any], str]] = {
+    "one token of letters": (is_one_sentence, "a" * 60_000),
+    "a row of closing brackets": (is_one_sentence, "." + ")" * 60_000),
+    "a row of marks": (lambda text: surface_tokens(text, text), "." * 60_000 + "x"),
+    "a line of spaces": (lines, "a\n" + " " * 60_000),
+    "a number that is none": (csv_cell, "+" + "1" * 60_000 + "x"),
+    "thoughts without an end": (lambda text: visible_reply(text, "stop"), "<think>" * 60_000),
+}
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_no_pattern_begins_again_at_every_character(name: str) -> None:
+    """Each took 10 s and more: the square of the length."""
+    read, text = PATTERNS[name]
+    began = time.process_time()
+    read(text)
+    assert time.process_time() - began < 1

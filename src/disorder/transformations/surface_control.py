@@ -7,7 +7,6 @@ has lost it before a word moved.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,7 +21,8 @@ OF_PROMPT = "examples of a prompt are moved, not words"
 SAME_AS_ORIGINAL = "the surface control is the original text"
 OTHER_WORDS = "the perturbed text has other words"
 # what may end a text, and what may follow it: He said "go."
-FINAL_MARK = re.compile(r"(?P<mark>[.,;:!?…؟۔।॥።]*)(?P<closers>[\"'”’»)\]]*\s*)$")
+MARKS = ".,;:!?…؟۔।॥።"
+CLOSERS = "\"'”’»)]"
 
 
 @dataclass(frozen=True)
@@ -145,17 +145,20 @@ def _with_case_of(model: str, token: str) -> str:
 
 def _with_mark_of(model: str, token: str) -> str:
     """A token that ends in the final mark of another, or in none."""
-    mark = _final_mark(model)["mark"]
-    own = _final_mark(token)
-    return token[: own.start()] + mark + own["closers"]
+    bare, _, closers = _ending(token)
+    return bare + _ending(model)[1] + closers
 
 
 def _is_bare(token: str) -> bool:
     """Whether there is nothing before the final mark, as in a line of marks."""
-    return _final_mark(token).start() == 0
+    return not _ending(token)[0]
 
 
-def _final_mark(token: str) -> re.Match[str]:
-    found = FINAL_MARK.search(token)
-    assert found is not None  # it may be empty
-    return found
+def _ending(token: str) -> tuple[str, str, str]:
+    """A token before its final mark, that mark, and what closes after it; each may be empty.
+
+    Not by a pattern: one that is bound to the end begins again at every mark of a long row.
+    """
+    marked = token.rstrip().rstrip(CLOSERS)
+    bare = marked.rstrip(MARKS)
+    return bare, marked[len(bare) :], token[len(marked) :]
