@@ -34,7 +34,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from rich.console import Console
 
-with redirect_stderr(io.StringIO()), atheris.instrument_imports(include=["disorder"]):
+with redirect_stderr(io.StringIO()), atheris.instrument_imports(include=["disorder", "jinja2"]):
     from disorder.cli import main as disorder
     from disorder.data import joined_specs
     from disorder.errors import DisorderError

@@ -98,6 +98,24 @@ def test_a_kept_row_that_is_no_probability_is_predicted_again(tmp_path: Path) ->
     assert loaded([("word", None)]).tolist() == loaded([("word", None)]).tolist()
     assert model.n_predicted == 1
     assert loaded([("word", None)])[0] == pytest.approx([0.4, 0.6])
+    assert loaded.notes == [
+        f"the prediction cache {tmp_path / FILE} holds rows that are damaged or no predictions "
+        "(1); these texts were predicted again"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "is_kept"),
+    [("answered", True), ("abstained", True), ("failed: x", True), ("gone", False), ("", False)],
+)
+def test_an_outcome_is_one_that_a_model_can_have(
+    tmp_path: Path, outcome: str, is_kept: bool
+) -> None:
+    cache = PredictionCache(tmp_path)
+    cache.put(keys(1), Predictions(np.array([[7.0, 7.0]]), np.array([outcome], dtype=object)))
+    found = cache.get(keys(1), 2)
+    assert found.is_kept.tolist() == [is_kept]
+    assert np.isnan(found.predictions.values).all() == outcome.startswith("failed") or not is_kept
 
 
 def test_a_flipped_byte_is_predicted_again(tmp_path: Path) -> None:
