@@ -114,6 +114,28 @@ TAMPERED = {
 }
 
 
+UNTOLD = {
+    "a prompt without a name": _set("prompt", to={"rendered": "x", "label_words": {}}),
+    "a mass that is a word": _set(
+        "prompt", to={"name": "x", "rendered": "x", "label_words": {}, "label_mass": "x"}
+    ),
+    "a way without its server": _set(
+        "prompt", to={"name": "x", "rendered": "x", "label_words": {}, "answers": "parse"}
+    ),
+    "costs without questions": _set("spent", to={"cost": 1.0}),
+    "a spread without values": _set("prompt_spread", to=[{"group": "all"}]),
+    "a gain without a control": _set("gains", to=[{"transformation": "derange"}]),
+    "half a decision": _set("gate", to={"rulings": 3}),
+}
+
+
+@pytest.mark.parametrize("name", UNTOLD)
+def test_what_is_told_of_a_run_is_all_there(name: str, finished: Path, tmp_path: Path) -> None:
+    """Found by the fuzzer: a page of it was a KeyError."""
+    with pytest.raises(BadData, match="damaged"):
+        read_run(changed(finished, tmp_path / "bad", UNTOLD[name]))
+
+
 class TestRun:
     @pytest.mark.parametrize("name", TAMPERED)
     def test_a_tampered_run_is_one_line_everywhere(

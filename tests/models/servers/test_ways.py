@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -73,6 +74,21 @@ def test_each_way_gives_what_the_model_behind_it_says(way: str) -> None:
     else:
         assert (found.argmax(axis=1) == wanted.argmax(axis=1)).all()
         assert (found.max(axis=1) == 1).all()
+
+
+@pytest.mark.parametrize("way", ["first-token", "prompt-logprobs"])
+def test_answers_that_overtake_each_other_stay_with_their_texts(way: str) -> None:
+    def slow(text: str) -> Mapping[str, float]:
+        time.sleep(0.05 if len(text) % 2 else 0.0)
+        return brain(text)
+
+    failing = Fault(status=500)
+    with FakeServer(brain=slow, offers=OFFERS[way]) as server:
+        model = model_of(server)
+        n_before = len(server.questions)
+        server.faults = lambda number, path: failing if (number - n_before) % 5 == 1 else None
+        assert model(TEXTS).values == pytest.approx(expected(model.prompt), abs=1e-4)
+        assert server.most_under_way > 1
 
 
 def test_openai_decisions_are_spoken_too() -> None:
