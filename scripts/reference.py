@@ -201,24 +201,12 @@ def _parts(*, plugins: bool) -> Iterator[str]:
     for kind in [*KINDS, *(kind for kind in HOMES if kind not in (*KINDS, "verb"))]:
         yield f"## {KINDS.get(kind, kind)}"
         yield ""
-        for name, entry in parts_of(kind).items():
+        for entry in parts_of(kind).values():
             if plugins or entry.is_built_in:
-                yield f"**`{getattr(entry, 'form', name)}`** — {entry.summary}".replace(" — ", ": ")
-                facts = list(_facts(entry))
+                yield f"**`{entry.card.form}`**: {entry.summary}"
+                facts = entry.card.facts()
                 yield f"<br><small>{_escaped('; '.join(facts))}</small>" if facts else ""
                 yield ""
-
-
-def _facts(entry: Any) -> Iterator[str]:
-    for field in ("title", "keeps", "destroys", "better", "asks", "language", "needs", "paper"):
-        value = getattr(entry, field, "")
-        if isinstance(value, tuple):
-            value = " and ".join(value)
-        if value and value != entry.name:
-            yield f"{field.replace('title', 'shown as')} {value}"
-    if entry.settings:
-        told = ", ".join(f"{name}={value}" for name, value in entry.settings.items())
-        yield f"settings {told}"
 
 
 def _escaped(text: str) -> str:

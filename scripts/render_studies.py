@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from disorder.papers.study import Study, as_markdown, find_item, read_study
-from disorder.papers.study.matching import TableMatcher
+from disorder.papers.study.published_tables import TableMatcher
 from disorder.papers.study.study_request import remarks_of
 
 FOLDER = Path(__file__).parents[1] / "docs" / "results" / "study"

@@ -11,8 +11,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import entry_points
 from itertools import count
 from pathlib import Path
@@ -22,8 +21,12 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-from disorder.transformations.words import split
-from disorder.types import Example, Floats, Outcomes, Pair, Task, Texts, TokenUnit
+from disorder.testing.made_up import CHINESE as CHINESE
+from disorder.testing.made_up import NLI as NLI
+from disorder.testing.made_up import Surroundings as RunContext  # noqa: F401
+from disorder.testing.made_up import example as example
+from disorder.testing.made_up import outcomes as outcomes
+from disorder.testing.made_up import pairs as pairs
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("HF_DATASETS_OFFLINE", "1")
@@ -50,8 +53,6 @@ OLD_RUNS = Path(__file__).parent / "old_runs"
 SHARED = Path(__file__).parents[1].parent / "shared"
 if (SHARED / "nltk_data").is_dir() and not os.environ.get("NLTK_DATA"):
     os.environ["NLTK_DATA"] = str(SHARED / "nltk_data")
-NLI = Task("toy", ("entailment", "neutral", "contradiction"), "b", "neutral", "entailment")
-CHINESE = replace(NLI, language="zh")
 
 _numbers = count()  # of tests, for a cache each; `mktemp` would list all folders every time
 Rows = Iterable[Mapping[str, Any]]
@@ -285,84 +286,3 @@ def jsonl(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return write
-
-
-def pairs(
-    n: int, labels: tuple[str, ...] = NLI.labels, *, n_words: int = 9
-) -> list[dict[str, str]]:
-    """Rows of made-up pairs with distinct words, so that every word order is another text."""
-    words = ["ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen", "ibis", "jay", "koi", "lynx"]
-    return [
-        {
-            "id": f"e{i:04d}",
-            "text_a": f"{' '.join(words[:n_words])} a{i}.",
-            "text_b": f"{' '.join(reversed(words[:n_words]))} b{i}.",
-            "label": labels[i % len(labels)],
-        }
-        for i in range(n)
-    ]
-
-
-class RunContext:
-    """What a transformation may need, without a model: longer words matter more, and training
-    pairs are made up.
-    """
-
-    def pieces(self, text: str) -> list[tuple[int, int]]:
-        sentence = split(text)
-        return list(zip(sentence.starts.tolist(), sentence.ends.tolist(), strict=True))
-
-    def token_units(self, texts: Texts) -> list[list[TokenUnit]]:
-        return [
-            [(*span, (i,)) for i, span in enumerate(self.pieces(text))]
-            for text in texts
-            if text is not None
-        ]
-
-    def importance(self, pairs: Sequence[Pair]) -> list[list[Floats]]:
-        return [
-            [(side.ends - side.starts).astype(np.float64) for side in pair.sides] for pair in pairs
-        ]
-
-    def vocabulary(self) -> Sequence[str]:
-        return ["ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen"]
-
-    def training(self, spec: str) -> Iterator[Example]:
-        yield from (
-            Example(row["id"], row["text_a"], row["text_b"], row["label"]) for row in pairs(60)
-        )
-
-
-def example(text_a: str, text_b: str | None = None, *, name: str = "1") -> Example:
-    """An example whose label does not matter."""
-    return Example(name, text_a, text_b, "neutral")
-
-
-def outcomes(
-    gold: Iterable[int],
-    original: Iterable[int],
-    answers: Iterable[Iterable[int]],
-    *,
-    labels: tuple[str, ...] = NLI.labels,
-    sure: float = 1.0,
-    **more: Any,
-) -> Outcomes:
-    """Outcomes of a model that predicts label numbers with probability `sure`; −1 is a variant that
-    is not there.
-    """
-    m = len(labels)
-    table = np.vstack(
-        [np.eye(m) * sure + (1 - np.eye(m)) * (1 - sure) / max(1, m - 1), np.full((1, m), np.nan)]
-    )
-    first = np.array(list(original), dtype=int)
-    second = np.array([list(row) for row in answers], dtype=int)
-    given = {
-        "transformation": "derange",
-        "task": Task("toy", labels, "b", labels[min(1, m - 1)], labels[0]),
-        "example": np.array([f"e{i}" for i in range(len(first))]),
-        "gold": np.array(list(gold), dtype=int),
-        "original": table[first],
-        "predictions": table[second.reshape(len(first), -1)],
-        "is_simple": np.ones(len(first), dtype=bool),
-    }
-    return Outcomes(**(given | more))

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from disorder.errors import NothingToMeasure
 from disorder.metrics import decompose
-from disorder.requests.settings import Settings
 from disorder.results.conclusion import Conclusion
 from disorder.types import Outcomes, Task
-from disorder.verbs.audit.concluding import ConclusionLimits, conclude
+from disorder.verbs.audit.concluding import conclude
+from disorder.verbs.audit.order_kinds import KindLimits
 
 Labels = NDArray[np.int64]
 Shares = tuple[float, ...]
@@ -34,7 +34,7 @@ SHARES: dict[str, Shares] = {
     "20 labels": (0.05,) * 20,
     "one label": (1.0, 0.0, 0.0),
 }
-LIMITS = ConclusionLimits.of(Settings())
+LIMITS = KindLimits()
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import fields
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 from disorder.errors import BadSetting, DisorderError, UnknownName
 from disorder.registry import (
+    Card,
     MetricPart,
     TransformationPart,
     list_parts,
@@ -88,7 +90,7 @@ def test_unknown_kinds_and_parts_get_a_hint() -> None:
 def test_parts_are_listed_as_records() -> None:
     records = list_parts("metric")
     assert [record["name"] for record in records] == list(parts(MetricPart))
-    assert {"kind", "name", "summary", "paper", "origin"} == set(records[0])
+    assert {field.name for field in fields(Card)} == set(records[0])
     assert next(record for record in records if record["name"] == "p_c")["origin"] == "built in"
 
 
@@ -183,6 +185,7 @@ def test_a_broken_plugin_stops_nothing_that_does_not_need_it(broken: list[str]) 
 def test_a_plugin_that_takes_a_name_is_at_fault() -> None:
     """Also where nothing of that kind was looked up before."""
     code = """
+from dataclasses import fields
 from types import SimpleNamespace
 from disorder.registry import CheckPart, broken_plugins, check, lookup, part
 

@@ -4,7 +4,11 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+import numpy as np
 
 from conftest import pairs
 
@@ -87,3 +91,24 @@ def word_tokenizer(folder: Path) -> None:
     tokenizer = Tokenizer(models.WordLevel(words, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     tokenizer.save(str(folder / "tokenizer.json"))
+
+
+def bag_of_words(
+    folder: Path, weights: Mapping[str, Sequence[float]], others: Sequence[str], *, max_length: int
+) -> Path:
+    """A folder with a model that adds up the weights of the first `max_length` words."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    folder.mkdir()
+    known = dict.fromkeys(["[UNK]", *others, *weights])
+    tokenizer = Tokenizer(
+        models.WordLevel({word: i for i, word in enumerate(known)}, unk_token="[UNK]")
+    )
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.save(str(folder / "tokenizer.json"))
+    (folder / "tokenizer_config.json").write_text(json.dumps({"model_max_length": max_length}))
+    width = len(next(iter(weights.values())))
+    table = np.array([weights.get(word, [0.0] * width) for word in known], dtype=np.float32)
+    (folder / "weights").write_bytes(table.tobytes())
+    (folder / "model.onnx").write_bytes(onnx_of("weights", table.shape))
+    return folder

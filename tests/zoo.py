@@ -119,6 +119,14 @@ def _order_of(text: str) -> str:
     return YES if words.index("up") < words.index("down") else NO
 
 
+def knows_the_order_of(rows: Sequence[Row], knows: Callable[[Row], bool]) -> Answer:
+    """It reads the order of the words of some texts, and says yes to all others."""
+    known = {tuple(sorted(plain_words(row["text"]))) for row in rows if knows(row)}
+    return lambda texts: [
+        _order_of(text) if tuple(sorted(plain_words(text))) in known else YES for text in texts
+    ]
+
+
 def wants_capital(inner: Answer) -> Answer:
     """A model that answers no to any text that does not begin with a capital."""
     return _only_where(inner, lambda text: text[:1].isupper())
@@ -164,13 +172,13 @@ def truncated(inner: Answer, n_words: int) -> Answer:
     return lambda texts: inner([" ".join(text.split()[:n_words]) for text in texts])
 
 
-def long_rows(n: int = 100, n_words: int = 240, *, seed: int = 0) -> list[Row]:
-    """Long texts with three words of evidence each, all near the beginning."""
+def long_rows(n: int = 100, n_words: int = 240, *, n_evident: int = 60, seed: int = 0) -> list[Row]:
+    """Long texts with three words of evidence each, among the first so many."""
     rng = np.random.default_rng(seed)
     rows = []
     for i in range(n):
         words = filler(rng, n_words)
-        for place in rng.choice(60, 3, replace=False).tolist():
+        for place in rng.choice(n_evident, 3, replace=False).tolist():
             words[place] = EVIDENCE["plain"][i % 2]
         rows.append({"id": str(i), "text": " ".join(words), "label": (YES, NO)[i % 2]})
     return rows

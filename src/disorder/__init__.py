@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from disorder.data import read_data
     from disorder.errors import DisorderError
     from disorder.papers.study import study as study
-    from disorder.papers.training import designs as designs
-    from disorder.papers.training import mitigations as mitigations
+    from disorder.papers.training.corruption_designs import designs as designs
+    from disorder.papers.training.mitigation_comparison import mitigations as mitigations
     from disorder.registry import VerbPart, list_parts
     from disorder.results.run import Run
     from disorder.results.run_folder import read_run

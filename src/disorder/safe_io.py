@@ -76,9 +76,7 @@ def check_regular_files(folder: Path) -> None:
 
 
 def check_regular_file(path: Path) -> None:
-    """Raise on a pipe, which nobody may ever write to, and on a device, which may have no end; a
-    missing file is left to its reader.
-    """
+    """Raise on a pipe or a device, which may have no end; a missing file is left to its reader."""
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError) as error:
@@ -325,9 +323,7 @@ def _chunk(declared: Any, known: dict[int, Any], content: Any) -> Chunk:
 
 
 def _pages(content: Any, at: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """What each page between two places unpacks to, its number of values (none in a dictionary)
-    and its encoding.
-    """
+    """What each page between two places unpacks to, its number of values and its encoding."""
     while at < end:
         header, at = _structure(content, at)
         unpacked, packed = header.get(2, 0), header.get(3, 0)
@@ -344,9 +340,7 @@ def _pages(content: Any, at: int, end: int) -> Iterator[tuple[int, int, int]]:
 
 
 def _structure(content: Any, at: int, depth: int = 0) -> tuple[dict[int, Any], int]:
-    """A structure of Thrift's compact protocol by field number, and where it ends; texts are left
-    out.
-    """
+    """A structure of Thrift's compact protocol by field number, without texts; and its end."""
     found: dict[int, Any] = {}
     field = 0
     while True:

@@ -59,6 +59,15 @@ def test_list(run: Run, kind: str, name: str) -> None:
     assert name in out
 
 
+def test_the_name_of_a_part_shows_its_card(run: Run) -> None:
+    code, out, err = run("list", "derange")
+    assert (code, err) == (0, "")
+    for fact in ("keeps words", "destroys order", "languages: all", "cost: q model", "paper UNLI"):
+        assert fact in out
+    assert "words spacy" in run("list", "spacy")[1]
+    assert "tagger spacy" in run("list", "spacy")[1], "one name in two kinds"
+
+
 def test_list_without_a_kind_names_every_part_in_few_lines(run: Run) -> None:
     code, out, err = run("list")
     assert (code, err) == (0, "")
@@ -177,7 +186,7 @@ class TestPerturb:
             tmp_path / "new" / "o.jsonl",
         )
         assert (code, out) == (0, "")
-        assert "4 examples used, 12 variants written to " in err
+        assert "4 examples used, 12 variants written\n" in err
         records = [
             json.loads(line)
             for line in (tmp_path / "new" / "o.jsonl").read_text(encoding="utf-8").splitlines()

@@ -11,8 +11,15 @@ from scipy.stats import t as student_t
 
 from disorder.errors import NothingToMeasure
 from disorder.metrics.statistics import intervals
-from disorder.metrics.statistics.intervals import average, mean, ratio, share, student, wilson
-from disorder.metrics.statistics.resampling import ONE_SCORE
+from disorder.metrics.statistics.intervals import (
+    ONE_SCORE,
+    average,
+    mean,
+    ratio,
+    share,
+    student,
+    wilson,
+)
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 100, 6655])

@@ -27,8 +27,8 @@ from disorder.metrics import (
     scores,
 )
 from disorder.metrics.statistics import paired
+from disorder.metrics.statistics.intervals import PAIRED
 from disorder.metrics.statistics.paired import contributions, mcnemar, newcombe, sign_flip
-from disorder.metrics.statistics.resampling import PAIRED
 from disorder.types import Outcomes, Task
 
 N_RUNS = 600

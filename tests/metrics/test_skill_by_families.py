@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import sqrt
 
 import numpy as np
@@ -11,21 +12,22 @@ from scipy.stats import t as student_t
 
 from disorder.errors import NothingToMeasure
 from disorder.metrics import SkillRatio
-from disorder.metrics.statistics.beyond_chance import beyond_chance
-from disorder.metrics.statistics.booking import (
+from disorder.metrics.statistics.crossed import crossed_mean, variance_ledger
+from disorder.metrics.statistics.decomposition import BinnedGap, Decomposition, Mean, Share
+from disorder.metrics.statistics.family_variance import effective_number, moves_of_families
+from disorder.metrics.statistics.planned_looks import planned_looks
+from disorder.metrics.statistics.skill import (
     hold_too_little,
     labels_that_count,
     left_out_labels,
     skill_scores,
+    three_ratios,
     variant_scores,
 )
-from disorder.metrics.statistics.crossed import crossed_mean, variance_ledger
-from disorder.metrics.statistics.family_variance import effective_number, moves_of_families
-from disorder.metrics.statistics.noise_floor import noise_floor, repeated_texts
-from disorder.metrics.statistics.planned_looks import planned_looks
-from disorder.metrics.statistics.three_ratios import three_ratios
+from disorder.metrics.statistics.skill_ratio import beyond_chance
 from disorder.metrics.statistics.variants_needed import variance_ratio, variants_needed
 from disorder.types import Floats, Ints
+from disorder.verbs.audit.behaviour import noise_floor, repeated_texts
 
 SKILLED = 0.8
 
@@ -75,6 +77,41 @@ class TestVariance:
         ratio = SkillRatio.of_labels(gold, np.ones(60), np.full(60, 0.9), family)
         assert len(ratio.deviations) == 30
         assert ratio.freedom <= 29
+
+
+class TestOtherScores:
+    """Shares, means and calibration count families as well."""
+
+    @pytest.mark.parametrize(
+        "made",
+        [
+            lambda x: Share(x > 0.5),
+            lambda x: Mean.over_all(x),
+            lambda x: BinnedGap((x - 0.5)[:, None], np.ones(len(x), dtype=np.int64)),
+        ],
+    )
+    def test_copies_narrow_no_interval(self, made: Callable[[Floats], Decomposition]) -> None:
+        once = np.random.default_rng(0).random(80)
+        copied = np.repeat(once, 10)
+        family = np.repeat(np.arange(80), 10)
+        alone, together = made(once).score(), made(copied).score(family=family)
+        assert together.value == pytest.approx(alone.value)
+        assert together.n == 800
+        widths = [score.high - score.low for score in (alone, together)]
+        assert widths[1] == pytest.approx(widths[0], rel=0.1)
+
+    def test_a_share_covers_the_truth(self) -> None:
+        """40 families × 10 that agree among themselves: as examples they cover about half."""
+        rng = np.random.default_rng(0)
+        family = np.repeat(np.arange(40), 10)
+        hits = np.zeros(2)
+        for _ in range(200):
+            holds = rng.random(400) < rng.beta(0.3, 0.3, 40)[family]
+            for i, own in enumerate((family, None)):
+                found = Share(holds).score(family=own)
+                hits[i] += found.low <= 0.5 <= found.high
+        assert hits[0] / 200 >= 0.93
+        assert hits[1] / 200 < 0.7
 
 
 def cell(
@@ -243,12 +280,15 @@ class TestBooking:
         gold = np.array([0, 1])
         answers = np.array([[0, 1, 0], [1, 1, 1]])
         is_answered = np.array([[True, False, True], [False, False, False]])
-        found = variant_scores(gold, answers, is_answered, np.array([1, 2]), np.array([0, 1]))
-        assert found.answered.tolist() == [1, 0.5]
-        assert found.worst == pytest.approx([2 / 3, 0])
-        assert found.best.tolist() == [1, 1]
-        assert found.share_failed == pytest.approx(3 / 5)
-        assert found.has_many_failures
+        scores = skill_scores(gold, answers, np.array([0, 1]))
+        answered, worst, best = variant_scores(scores, is_answered, np.array([1, 2]), 0.5)
+        assert answered.tolist() == [1, 0.5]
+        assert worst == pytest.approx([2 / 3, 0])
+        assert best.tolist() == [1, 1]
+
+    def test_few_failures_are_left_out(self) -> None:
+        n_failed = np.array([1, *[0] * 150])
+        assert len(variant_scores(np.ones((151, 1)), np.ones((151, 1), bool), n_failed, 0.5)) == 1
 
 
 class TestLooks:

@@ -85,7 +85,7 @@ def test_abstaining_again_is_agreement_but_a_missing_variant_is_none() -> None:
 
 
 def test_samples_name_the_abstention() -> None:
-    example = Example("1", "a b", None, "x")
+    example = Example.of("1", "a b", None, "x")
     predictions = Predictions.answered(np.array([[0.2, 0.1], [0.9, 0.1]]))
     table = sample_table("original", ("x", "y"), [example], [None], [predictions.take([0])])
     assert table["label"].to_pylist() == ["invalid"]
@@ -217,3 +217,22 @@ def test_a_model_without_a_folder_has_no_calibration() -> None:
     assert calibration_of("builtin") is None
     assert calibration_of("bow") is None
     assert json.dumps(Calibration().__dict__)
+
+
+def test_a_function_abstains_by_none() -> None:
+    """On labels, scores by label, rows of probabilities, and numbers."""
+    task = Task("two", ("no", "yes"))
+    texts: list[Texts] = [("a b", None), ("c d", None), ("e f", None)]
+    forms: list[list[Any]] = [
+        ["yes", None, "no"],
+        [{"yes": 0.9, "no": 0.1}, None, {"no": 0.7, "yes": 0.3}],
+        [[0.1, 0.9], None, [0.7, 0.3]],
+    ]
+    for answers in forms:
+        found = load(lambda _, answers=answers: answers, task=task)(texts)
+        assert predicted_label(found).tolist() == [1, -1, 0]
+    numbers = load(lambda _: [0.5, None, 2.0], task=Task("graded", ()))(texts)
+    assert np.isnan(numbers[:, 0]).tolist() == [False, True, False]
+    assert predicted_label(load(lambda _: [None] * 3, task=task)(texts)).tolist() == [-1] * 3
+    with pytest.raises(BadModel, match="predictions have shape"):
+        load(lambda _: ["yes", None], task=task)(texts)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 
 import zoo
-from disorder.models.inputs.truncation import reads_beginning_only
+from disorder.models.hf_network import word_tokens
+from disorder.models.inputs.truncation import readable
 from disorder.types import Floats, Texts
+from disorder.verbs.audit.behaviour import reads_beginning_only
 
 ROWS = zoo.long_rows(60)
 TEXTS: list[Texts] = [(row["text"], None) for row in ROWS]
@@ -49,3 +52,48 @@ def test_the_longer_text_of_a_pair_is_probed() -> None:
     pairs: list[Texts] = [("Topic", text) for text, _ in TEXTS]
     model = zoo.truncated(zoo.bag_of_tokens("plain"), 64)
     assert reads_beginning_only(predicting(model), pairs, GOLD)
+
+
+class TestReadable:
+    """Texts cut at a word, where we tokenise."""
+
+    @staticmethod
+    def letters(word: str) -> tuple[int, int]:
+        """A token per letter, and one more at the start of a text."""
+        return len(word) + 1, len(word)
+
+    def test_what_fits_is_left_as_it_is(self) -> None:
+        assert readable(("ab  cd", None), self.letters, 6) == ("ab  cd", None)
+
+    def test_a_text_is_cut_at_a_word(self) -> None:
+        assert readable(("ab  cd ef", None), self.letters, 6) == ("ab  cd", None)
+        assert readable(("abc  d ef", None), self.letters, 4, from_start=True) == ("d ef", None)
+
+    def test_the_longer_text_of_a_pair_is_cut_first(self) -> None:
+        found = readable(("ab cd ef gh ij", "kl mn"), self.letters, 10)
+        assert found == ("ab cd", "kl mn")
+
+    def test_one_word_is_always_left(self) -> None:
+        assert readable(("abcdefgh ij", None), self.letters, 4) == ("abcdefgh", None)
+
+    def test_a_script_without_spaces_is_cut_at_its_words(self) -> None:
+        text = "我们今天去图书馆看书" * 5
+        cut, _ = readable((text, None), self.letters, 32)
+        assert text.startswith(cut)
+        assert len(cut) in (30, 31)
+
+    def test_every_order_of_the_words_fits(self, tiny_bert: Path) -> None:
+        from transformers import AutoTokenizer
+
+        tokens = word_tokens(AutoTokenizer.from_pretrained(tiny_bert), 32)
+        assert tokens is not None
+        rng = np.random.default_rng(0)
+        for text, _ in TEXTS[:10]:
+            cut, _ = tokens.readable((text, None))
+            words = cut.split()
+            assert text.startswith(cut)
+            assert 1 < len(words) < len(text.split())
+            for _ in range(5):
+                moved = " ".join(rng.permutation(words))
+                with tokens._untruncated():
+                    assert len(tokens.tokenizer.encode(moved).ids) <= 32

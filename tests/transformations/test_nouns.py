@@ -18,7 +18,7 @@ from disorder.errors import BadSetting, DoesNotApply, MissingData, MissingPackag
 from disorder.randomness import generator
 from disorder.transformations import parse
 from disorder.transformations.move_word import moves
-from disorder.transformations.positions.word_swaps import distinct_pairs, n_later_equal, n_pairs
+from disorder.transformations.positions.orders import distinct_pairs, n_later_equal, n_pairs
 from disorder.transformations.rendering import variant_texts
 from disorder.types import Example, Variants
 
@@ -203,7 +203,7 @@ class TestMoveWord:
     def test_all_are_equally_likely(self, text: str, n: int) -> None:
         move = parse("move_word")
         drawn = (
-            move.apply(Example(str(i), text, None, ""), task=NLI, q=1, seed=7)
+            move.apply(Example.of(str(i), text, None, ""), task=NLI, q=1, seed=7)
             for i in range(N_DRAWS)
         )
         counts = Counter(variant_texts(variants)[0][0] for variants in drawn)

@@ -6,14 +6,15 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from itertools import count
 from pathlib import Path
 
-from disorder.errors import CannotWrite, DisorderError
+from disorder.errors import CannotWrite, DisorderError, naming_options
 from disorder.store.storage import make_folder, short_name, sync_folder
 
 _new_folders: list[Path] = []
@@ -62,7 +63,7 @@ class Resumable:
 
     folder: str | Path
     marker: str
-    command: str
+    command: Callable[[], str]
 
     @property
     def advice(self) -> str:
@@ -70,7 +71,8 @@ class Resumable:
         from disorder.store.storage import place
 
         if (place(self.folder) / self.marker).exists():
-            return f"what is done is in {self.folder}; resume it: {self.command}"
+            with naming_options():
+                return f"what is done is in {self.folder}; resume it: {self.command()}"
         return f"nothing was written to {self.folder} yet: type the command again"
 
 
@@ -85,11 +87,13 @@ def start(arguments: list[str] | None) -> None:
 
 
 @contextmanager
-def resumable(folder: str | Path, marker: str, command: str = "") -> Iterator[None]:
+def resumable(
+    folder: str | Path, marker: str, command: Callable[[], str] | None = None
+) -> Iterator[None]:
     """While this is under way, a stop says how to resume; without a `command`, by what was typed
     with the same --out.
     """
-    entry = Resumable(folder, marker, command or _again(folder))
+    entry = Resumable(folder, marker, command or partial(_again, folder))
     _under_way.append(entry)
     yield
     _under_way.remove(entry)  # not where it failed: `main` still asks for the advice

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from disorder.registry import Part, TransformationPart
 
 LISTS = {
     "suites": "transformation",
@@ -22,6 +21,7 @@ LISTS = {
     "models": "model",
     "prompts": "prompt",
     "data": "data",
+    "tasks": "task",
     "words": "words",
     "taggers": "tagger",
     "languages": "words",
@@ -37,7 +37,8 @@ PAPERS = (
     "WS: BERT & Family Eat Word Salad · NDSC: NLI Data Sanity Check"
 )
 COMMON = (
-    "All understand side=a|b|both|task|last, words=SPLITTER, q=N, those with word classes "
+    "All understand on=SEGMENT (text_a, text_b, text_a+text_b, context), words=SPLITTER, q=N, "
+    "those with word classes "
     "tagger=TAGGER, those that only change order unit=char|subword|token|sentence|line; "
     "chains: A+B."
 )
@@ -48,12 +49,6 @@ UNSET = {
     "vectors": "learned",
     "r": "half of k",
 }
-SIDES = {
-    "both": "both texts",
-    "task": "the text that the task names",
-    "last": "the second text of a pair",
-    "a": "text_a",
-}
 INDENT = 4
 EXAMPLE = (
     "The old man saw Anna and her dog near the lake.",
@@ -62,21 +57,23 @@ EXAMPLE = (
 
 
 def list_parts(
-    kind: Annotated[str | None, typer.Argument(help=f"One of: {', '.join(LISTS)}")] = None,
+    kind: Annotated[
+        str | None, typer.Argument(help=f"One of: {', '.join(LISTS)}; or the name of a part")
+    ] = None,
     examples: Annotated[
         bool, typer.Option("--examples", help="Show what each transformation makes of one pair")
     ] = False,
 ) -> None:
     """List transformations, metrics, models, data and all other parts, plugins included.
 
-    Without a kind: the names of all of them.
+    Without a kind: the names of all of them. With the name of a part: its card.
     """
-    from disorder.errors import UnknownName
     from disorder.registry import broken_plugins
 
-    if kind is not None and kind not in LISTS:
-        raise UnknownName("kind of part", kind, LISTS)
     console = new_console(highlight=False)
+    if kind is not None and kind not in LISTS:
+        _print_cards(console, kind)
+        return
     if kind is None and not examples:
         _print_names(console)
     else:
@@ -86,6 +83,22 @@ def list_parts(
             console.print()
     for reason in broken_plugins():
         console.print(reason)
+
+
+def _print_cards(console: Console, name: str) -> None:
+    """All that is known of the parts with this name."""
+    from disorder.errors import UnknownName
+    from disorder.registry import KINDS, parts_of
+
+    everything = {kind: parts_of(kind) for kind in KINDS}
+    found = [known[name] for known in everything.values() if name in known]
+    if not found:
+        names = {each for known in everything.values() for each in known}
+        raise UnknownName("kind of part", name, [*LISTS, *names])
+    for entry in found:
+        card = entry.card
+        lines = [card.summary, *card.facts(), card.origin]
+        _print_entry(console, f"{card.kind} {card.form}", lines)
 
 
 def _print_names(console: Console) -> None:
@@ -110,7 +123,7 @@ def _names(name: str) -> list[str]:
         from disorder.languages import NAMES
 
         return list(NAMES)
-    heads = [_head(entry) for entry in parts_of(LISTS[name]).values()]
+    heads = [entry.card.form for entry in parts_of(LISTS[name]).values()]
     return [head.partition(":")[0] if "|" in head else head for head in heads]
 
 
@@ -127,107 +140,18 @@ def _print_list(console: Console, name: str, *, examples: bool) -> None:
     if shows_example:
         _print_entry(console, "", [f"examples are made from: {' | '.join(EXAMPLE)}"])
     for key, entry in parts_of(LISTS[name]).items():
-        lines = [entry.summary, *_facts(entry)]
+        card = entry.card
+        is_of_every = card.kind in ("transformation", "metric")
+        facts = card.facts("cost", "settings", "languages" if is_of_every else "")
+        settings = f"settings: {card.settings}" if card.settings else ""
+        lines = [card.summary, " · ".join(facts), settings]
         if shows_example:
             lines.append(shows_example(key))
-        _print_entry(console, _head(entry), lines)
+        _print_entry(console, card.form, lines)
     if name == "transformations":
         _print_entry(console, "", [COMMON, PAPERS])
     if name == "recipes":
         _print_entry(console, "", list(_shared_settings()))
-
-
-def _head(entry: Part) -> str:
-    """What a user types for it."""
-    from disorder.registry import DataPart, MetricPart, ModelPart
-
-    if isinstance(entry, ModelPart | DataPart):
-        return entry.form
-    if isinstance(entry, MetricPart) and entry.parameter:
-        return f"{entry.name}@{entry.parameter}"
-    return entry.name
-
-
-def _facts(entry: Part) -> Iterator[str]:
-    """What its declaration says, one line per fact that fits together."""
-    from disorder.registry import (
-        CheckPart,
-        DataPart,
-        ExplanationPart,
-        MetricPart,
-        ModelPart,
-        NetworkPart,
-        PromptPart,
-        RecipePart,
-        SplitterPart,
-        TaggerPart,
-        TransformationPart,
-    )
-
-    paper = f"paper {entry.paper}" if entry.paper else ""
-    match entry:
-        case TransformationPart():
-            yield from _transformation_facts(entry, paper)
-        case MetricPart():
-            title = f"shown as {entry.title}" if entry.title != entry.name else ""
-            yield _joined(title, f"better: {entry.better}", paper)
-        case ModelPart():
-            yield _joined(_needs(entry.needs))
-        case PromptPart():
-            labels = ", ".join(f"{label} ({word})" for label, word in entry.words.items())
-            yield _joined(f"labels: {labels}" if labels else "any labels")
-        case DataPart():
-            task = entry.task_for("")
-            labels = (", ".join(task.labels) or "a number") if task else ""
-            yield _joined(labels, _needs(entry.needs))
-        case SplitterPart() | TaggerPart():
-            yield _joined(f"language: {entry.language}", _needs(entry.needs))
-        case NetworkPart():
-            yield _joined(_settings(entry))
-            yield _joined(paper, f"lr {entry.lr:g}", f"epochs {entry.epochs}")
-        case RecipePart():
-            yield _joined(_settings(entry))
-            yield _joined(paper)
-        case ExplanationPart():
-            named = "" if entry.usual else "shown only when named with --by"
-            yield _joined(_settings(entry))
-            yield _joined(entry.asks, paper, _needs(entry.needs), named)
-        case CheckPart():
-            pairs = "pairs of texts only" if entry.pairs else ""
-            yield _joined(entry.asks, paper, pairs)
-        case _:
-            yield _joined(paper)
-
-
-def _transformation_facts(entry: TransformationPart, paper: str) -> Iterator[str]:
-    yield _joined(
-        f"keeps {entry.keeps}",
-        f"destroys {entry.destroys}",
-        f"applies to {_applies_to(entry)}",
-        f"perturbs {SIDES.get(entry.side, entry.side)}" if entry.perturbs == "words" else "",
-        _needs(" and ".join(entry.needs)),
-        paper,
-    )
-    yield _settings(entry)
-
-
-def _applies_to(entry: TransformationPart) -> str:
-    if entry.perturbs == "shots":
-        return "the examples of a prompt (--on shots)"
-    return "single texts and pairs" if entry.single else "pairs"
-
-
-def _joined(*facts: str) -> str:
-    return " · ".join(filter(None, facts))
-
-
-def _needs(what: str) -> str:
-    return f"needs {what}" if what else ""
-
-
-def _settings(entry: Part) -> str:
-    pairs = [f"{name}={_default(name, value)}" for name, value in entry.settings.items()]
-    return f"settings: {', '.join(pairs)}" if pairs else ""
 
 
 def _default(name: str, value: object) -> object:
@@ -259,7 +183,7 @@ def _example_maker() -> Callable[[str], str]:
     from disorder.verbs.context import RunContext
 
     builtin = read_data("builtin")
-    pair = Example("example", *EXAMPLE, "entailment")
+    pair = Example.of("example", *EXAMPLE, "entailment")
     context = RunContext(load("builtin:bow", task=builtin.task), vocabulary(builtin))
 
     def show(name: str) -> str:

@@ -18,6 +18,7 @@ from disorder.data.reading import (
     read_data,
     select,
     stream,
+    turn_of,
     vocabulary,
 )
 from disorder.data.sources import (
@@ -50,5 +51,6 @@ __all__ = [
     "select",
     "stream",
     "train_spec",
+    "turn_of",
     "vocabulary",
 ]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -26,8 +26,7 @@ from disorder.data.word_hashes import (
     signatures,
     words_of,
 )
-from disorder.errors import DisorderError
-from disorder.types import Bools, Example, Ints
+from disorder.types import Bools, Dataset, Example, Ints
 
 FREQUENT = 0.2  # share of rows with one first text from which they do not belong together
 SIMILAR = (0.8, 0.9, 1.0)  # of the words of both texts that two texts share, from loose to strict
@@ -56,7 +55,13 @@ class Families:
 
 
 def find_families(examples: Sequence[Example]) -> Families:
-    """The families of these rows, whatever their order."""
+    """The families of these rows, whatever their order: those that they name, else those that are
+    found.
+    """
+    names = [example.family for example in examples]
+    if any(names):
+        own = [name or f"row {example.id}" for name, example in zip(names, examples, strict=True)]
+        return Families(np.unique(np.array(own, dtype=object), return_inverse=True)[1])
     turns = sorted(range(len(examples)), key=lambda row: _content(examples[row]))
     ordered = [examples[row] for row in turns]
     frequent = _frequent_texts(ordered)
@@ -66,23 +71,24 @@ def find_families(examples: Sequence[Example]) -> Families:
     return Families(number, [*_frequent_notes(frequent), *_cut_notes(cut, len(ordered))])
 
 
-def families_of(examples: Sequence[Example], column: str = "") -> Families:
-    """The families that a column names, else those that are found."""
-    if not column:
-        return find_families(examples)
-    for example in examples:
-        if column not in example.groups:
-            known = ", ".join(sorted(example.groups)) or "none"
-            raise DisorderError(
-                f"--family {column}: example {example.id} has no such column (columns: {known})"
-            )
-    named = [example.groups[column] for example in examples]
-    return Families(np.unique(np.array(named, dtype=object), return_inverse=True)[1])
+def named_families(dataset: Dataset) -> Dataset:
+    """The dataset with the name of its family on every example: the one it came with, else the id
+    of the first example of it.
+    """
+    found = find_families(dataset.examples)
+    first: dict[int, str] = {}
+    for number, example in zip(found.number.tolist(), dataset.examples, strict=True):
+        first[number] = min(first.get(number, example.id), example.id)
+    examples = [
+        replace(example, family=example.family or first[number])
+        for number, example in zip(found.number.tolist(), dataset.examples, strict=True)
+    ]
+    return replace(dataset, examples=examples)
 
 
-def family_numbers(examples: Sequence[Example], column: str = "") -> dict[str, int]:
+def family_numbers(examples: Sequence[Example]) -> dict[str, int]:
     """The number of each example's family, by its id."""
-    found = families_of(examples, column).number.tolist()
+    found = find_families(examples).number.tolist()
     return {example.id: number for example, number in zip(examples, found, strict=True)}
 
 

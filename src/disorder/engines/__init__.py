@@ -4,12 +4,8 @@ the same results.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
-
-from disorder.registry import EnginePart, part
-
-Worker = Callable[[Any], Any]
 
 
 class Engine(Protocol):
@@ -20,11 +16,3 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Release the workers."""
-
-
-def engine(
-    name: str, *, make: Callable[[], Worker], address: str | None = None, workers: int | None = None
-) -> Engine:
-    """The engine of that name; `make` makes a worker, once for each."""
-    found: Engine = part(EnginePart, name).function(make, address, workers)
-    return found

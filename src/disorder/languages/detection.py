@@ -219,9 +219,7 @@ def sampled(rows: Sequence[T]) -> Sequence[T]:
 
 
 def main_script(text: str) -> str:
-    """The script that most letters of a text are in, empty without letters; Han with some kana is
-    Japanese and counts as kana.
-    """
+    """The script of most letters of a text, empty without any; Han with some kana is Japanese."""
     counts = Counter(filter(None, map(script_of, text)))
     script = max(counts, key=lambda name: counts[name], default="")
     if script == "Han" and counts["Kana"] >= KANA * (counts["Han"] + counts["Kana"]):

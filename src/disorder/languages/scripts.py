@@ -100,9 +100,7 @@ def scripts_of_language(code: str) -> list[str]:
 
 
 def without_surrogates(text: str) -> str:
-    """The text with halves of surrogate pairs replaced, letter for letter; for tokenizers that take
-    valid Unicode only.
-    """
+    """The text with halves of surrogate pairs replaced, for tokenizers that need valid Unicode."""
     return SURROGATE.sub("\ufffd", text)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from disorder.metrics.omega import threshold
+from disorder.metrics.acceptance import threshold
 from disorder.metrics.reference_models import references
 from disorder.metrics.scoring import (
     CURTAILED,

@@ -70,7 +70,7 @@ class Metric:
 
     def score(self, outcomes: Outcomes) -> Score:
         """The score with its interval; raises `NothingToMeasure` with the reason."""
-        return self.decompose(outcomes).score(skipped=outcomes.n_skipped)
+        return self.decompose(outcomes).score(skipped=outcomes.n_skipped, family=outcomes.family)
 
     def watched(self, outcomes: Outcomes) -> Share | Mean | None:
         """One value in 0..1 per example that counts, for `--stop-when`; None where none counts."""

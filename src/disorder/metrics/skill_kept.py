@@ -12,8 +12,7 @@ import numpy as np
 
 from disorder.errors import NothingToMeasure
 from disorder.metrics.spearman import numbers
-from disorder.metrics.statistics.natural_outcomes import is_by_families
-from disorder.metrics.statistics.own_chance import skill_of
+from disorder.metrics.statistics.skill import is_by_families, skill_of
 from disorder.metrics.statistics.skill_ratio import SkillRatio
 from disorder.registry import metric
 from disorder.types import Outcomes

@@ -21,7 +21,7 @@ from disorder.models.hf_network import TextNetwork, word_tokens
 from disorder.models.inputs.batches import Feed, best_device
 from disorder.models.onnx import Onnx
 from disorder.models.outputs import sigmoid_columns
-from disorder.models.protocols import Batching, Counting, Embeds, Notes, Precision
+from disorder.models.protocols import Batching, Counting, Embeds, Notes, Precision, Truncates
 from disorder.registry import model
 from disorder.safe_io import read_json
 from disorder.store.hub import hub_access, why_not_loaded
@@ -128,6 +128,15 @@ class Similarity:
     def batch_size(self, value: int | None) -> None:
         if isinstance(self.embedder, Batching):
             self.embedder.batch_size = value
+
+    def readable(self, texts: Texts, /) -> Texts:
+        """Each text, cut at a word where the embedder would not read it to the end."""
+        if not isinstance(self.embedder, Truncates):
+            return texts
+        first, second = (
+            None if text is None else self.embedder.readable((text, None))[0] for text in texts
+        )
+        return str(first), second
 
     def use_own_labels(self) -> None:
         """Call the labels different and similar, where the user says what that means."""
@@ -310,6 +319,12 @@ class NetworkEmbedder(TextNetwork):
         """One row per text."""
         given: list[Texts] = [(self._written(text), None) for text in texts]
         return self.outputs_of(self.encode(given), self.network.config.hidden_size)
+
+    def readable(self, texts: Texts, /) -> Texts:
+        """The texts, cut at a word where they and the prefix are too long."""
+        if self.tokens is None:
+            return texts
+        return self.tokens.readable(texts, len(self.tokens.units(self.modules.prefix)))
 
     def _written(self, text: str) -> str:
         written = f"{self.modules.prefix}{text.strip()}"

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from disorder.errors import BadModel, DisorderError, option
+from disorder.models.answering import Match, graded_answers
 from disorder.models.embed import is_embedder
 from disorder.models.likelihood import likelihood_of
 from disorder.models.loaded_model import LoadedModel
 from disorder.models.outputs import calibration_of, label_columns
 from disorder.models.preference import preference_of
-from disorder.models.protocols import Batching, Chooses, Costly, Precision
+from disorder.models.protocols import Batching, Costly, Precision, TakesSegments
 from disorder.models.python import as_predictor, with_own_names
 from disorder.registry import ModelPart, part, parts
 from disorder.safe_io import check_regular_files, reason
@@ -42,13 +43,15 @@ def load(
     cache: Path | None = None,
     options: Mapping[str, Any] | None = None,
     no_answer: str = "skip",
+    match: Match | None = None,
 ) -> LoadedModel:
     """A predictor whose columns are the task's labels, from a spec or from any Python object that
     can predict.
 
     `options` are settings that only some loaders take, such as `base_url`; those of language models
     (`is_prompted`) take `prompt`. `no_answer` says what becomes of texts that the model does not
-    answer: "skip", "abstain", or "declined": abstain where the model read the text.
+    answer: "skip", "abstain", or "declined": abstain where the model read the text. `match` says
+    how far an open answer is right.
     """
     model = full_spec(model)
     title = model if isinstance(model, str) else name_of(model)
@@ -59,7 +62,9 @@ def load(
         predictor = likelihood_of(title, predictor)
     if task.kind == "pair":
         predictor = preference_of(title, predictor)
-    if task.kind == "choice" and not isinstance(predictor, Chooses):
+    if task.kind == "text":
+        predictor = graded_answers(title, predictor, match)
+    if task.kind == "choice" and not isinstance(predictor, TakesSegments):
         raise BadModel(
             f"{title} predicts fixed labels; multiple choice needs a language model (causal:…, "
             "openai:…), or a function that takes a question with its options"
@@ -68,6 +73,8 @@ def load(
         predictor.batch_size = batch_size
     if precision != "fp32":
         _set_precision(title, predictor, precision)
+    is_costly = isinstance(predictor, Costly) and predictor.is_costly
+    is_cached = cache is not None and is_costly and bool(predictor.fingerprint)
     columns = label_columns(title, predictor.labels, task, labels or {})
     return LoadedModel(
         predictor,
@@ -75,7 +82,7 @@ def load(
         task.labels,
         columns,
         precision,
-        PredictionCache(cache) if cache is not None and _is_worth_caching(predictor) else None,
+        PredictionCache(cache) if cache is not None and is_cached else None,
         calibration_of(model) if isinstance(model, str) and predictor.labels else None,
         no_answer,
     )
@@ -163,11 +170,6 @@ def _check_options(model: str, taken: Sequence[str], options: Mapping[str, Any])
             ]
             forms = " and ".join(kinds)
             raise BadModel(f"{option(name)} is for {forms} models; {model} is none")
-
-
-def _is_worth_caching(predictor: Predictor) -> bool:
-    is_costly = isinstance(predictor, Costly) and predictor.is_costly
-    return is_costly and bool(predictor.fingerprint)
 
 
 def check_exists(spec: str) -> None:

@@ -8,7 +8,7 @@ is what config.json says, else the tokenizer.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -17,16 +17,9 @@ import numpy as np
 
 from disorder.errors import BadModel
 from disorder.models.fingerprints import files_fingerprint, folder_fingerprint
-from disorder.models.inputs.batches import (
-    Feed,
-    Run,
-    TokenModel,
-    by_length,
-    max_input_length,
-    n_threads,
-)
+from disorder.models.inputs.batches import Feed, TokenModel, max_input_length, n_threads
 from disorder.models.inputs.tokens import PROBES, WordTokens
-from disorder.models.outputs import are_shares, sigmoid_columns
+from disorder.models.outputs import are_shares
 from disorder.registry import model
 from disorder.types import Floats, Ints, Predictor, Task
 
@@ -62,25 +55,25 @@ class Onnx(TokenModel):
             raise BadModel(
                 f"onnx:{place}: no tokenizer.json; save the fast tokenizer beside the model"
             )
-        max_length = _max_length(config, tokenizer)
+        self.session = _session(path)
+        self.output = self.chosen_output()
         self.batch_size = batch_size
+        self.budget = BUDGET
         self.is_costly = is_costly
+        max_length = _max_length(config, tokenizer)
         self.tokens: WordTokens = WordTokens(_tokenizer(tokenizer, max_length), max_length)
         self.notes = self.tokens.notes
         self.input_seconds = 0.0
-        self.session = _session(path)
         self.fingerprint = "onnx:" + (
             folder_fingerprint(place)
             if place.is_dir()
             else files_fingerprint([path, tokenizer, *filter(None, [said])])
         )
-        self._pool = ThreadPoolExecutor(n_threads())
+        self.pool = ThreadPoolExecutor(n_threads())
         self._inputs = {
             entry.name: np.int32 if "int32" in entry.type else np.int64
             for entry in self.session.get_inputs()
         }
-        self.output = self.chosen_output()
-        self.form = "logits"
         names = config.get("id2label", {})
         self.labels = tuple(names[key] for key in sorted(names, key=int)) if len(names) > 1 else ()
         if not names:
@@ -126,25 +119,10 @@ class Onnx(TokenModel):
                 "probability of label 1"
             )
 
-    def _predicted(self, encoded: Any) -> Floats:
-        if self.form == "logits":
-            return super()._predicted(encoded)
-        if self.form == "probabilities":
-            return self.outputs_of(encoded, len(self.labels))
-        return sigmoid_columns(self.outputs_of(encoded, 1), is_share=self.form == "share")
-
     def forward(self, feed: Feed) -> Floats:
         """The output of one batch."""
         found: Floats = self.session.run([self.output], feed)[0]
         return found
-
-    def batches(self, lengths: Sequence[int]) -> list[Ints]:
-        """Inputs of equal length, within the budget."""
-        return list(by_length(lengths, batch_size=self.batch_size, budget=BUDGET))
-
-    def each(self, run: Run, feeds: Sequence[Feed]) -> Iterator[Floats]:
-        """What `run` makes of every batch, side by side."""
-        return self._pool.map(run, feeds)
 
     def feed_of(self, ids: Ints, type_ids: Ints) -> Feed:
         """The arrays of one batch, as the session takes them."""

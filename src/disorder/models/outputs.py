@@ -37,23 +37,25 @@ def checked(name: str, predictions: Any, n: int, labels: Sequence[str]) -> Predi
     """The predictions as an n × labels array of probabilities with their outcomes, or an error that
     says what is wrong with them. An array without outcomes is of a model that always answers.
     """
-    given = predictions if isinstance(predictions, Predictions) else None
-    array = _shaped(name, predictions if given is None else given.values, n, labels)
-    if given is None:
-        found = Predictions.answered(array)
-    else:
-        array = array.copy()
-        found = Predictions(array, _outcomes(name, given.outcomes, n))
-        array[found.is_failed] = np.nan
-        array[found.outcomes == ABSTAINS] = 0.0 if labels else np.nan
-    answered = array if given is None else array[found.outcomes == ANSWERED]
+    if not isinstance(predictions, Predictions):
+        array = _shaped(name, predictions, n, labels)
+        _check_values(name, array, labels)
+        return Predictions.answered(array)
+    array = _shaped(name, predictions.values, n, labels).copy()
+    found = Predictions(array, _outcomes(name, predictions.outcomes, n))
+    array[found.is_failed] = np.nan
+    array[found.outcomes == ABSTAINS] = 0.0 if labels else np.nan
+    _check_values(name, array[found.outcomes == ANSWERED], labels)
+    return found
+
+
+def _check_values(name: str, answered: Floats, labels: Sequence[str]) -> None:
     if not np.isfinite(answered).all():
         raise BadModel(f"{name}: predictions hold NaN or infinity")
     if labels and not are_shares(answered).all():
         raise BadModel(
             f"{name}: rows must be probabilities that sum to 1; apply a softmax to logits"
         )
-    return found
 
 
 def _shaped(name: str, predictions: Any, n: int, labels: Sequence[str]) -> Floats:

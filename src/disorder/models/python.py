@@ -30,6 +30,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from disorder.errors import BadModel, DisorderError, option
+from disorder.models.answering import Graded
 from disorder.models.choosing_function import ChoosingFunction
 from disorder.models.embed import LABELS, Similarity, from_embedder, is_embedder
 from disorder.models.outputs import checked, from_label_scores
@@ -45,7 +46,7 @@ from disorder.models.servers.event_loop import run
 from disorder.registry import model
 from disorder.safe_io import reason
 from disorder.types import Floats, Predictor, Task, Texts
-from disorder.types.predictions import ABSTAINED, Predictions
+from disorder.types.predictions import ABSTAINED, ABSTAINS, ANSWERED, Predictions
 
 logger = logging.getLogger(__name__)
 
@@ -59,6 +60,16 @@ def python(address: str, *, task: Task, threshold: float | None = None) -> Predi
     labels (alphabetical; for the papers' sets as `disorder list data` shows them). Label names may
     differ from the data's: --labels says what they mean.
     """
+    predictor = as_predictor(object_named(address), task=task, threshold=threshold)
+    if isinstance(predictor, PythonModel):
+        return replace(predictor, spec=f"python:{address}")
+    if isinstance(predictor, ChoosingFunction | ScoreFunction | Graded):
+        predictor.function = partial(_called_as, f"python:{address}", predictor.function)
+    return predictor
+
+
+def object_named(address: str) -> Any:
+    """The object that MODULE:NAME or FILE.py:NAME means."""
     module, _, name = address.rpartition(":")
     is_file = module.endswith(".py")
     words = f"{'' if is_file else module + '.'}{name}".split(".")
@@ -72,18 +83,12 @@ def python(address: str, *, task: Task, threshold: float | None = None) -> Predi
     try:
         with _as_before():
             found = module_in(Path(module)) if is_file else importlib.import_module(module)
-            thing = attrgetter(name)(found)
+            return attrgetter(name)(found)
     except (ImportError, AttributeError) as error:
         raise BadModel(f"python:{address} cannot be loaded: {error}") from None
     except (SyntaxError, SystemExit) as error:
         told = f"{type(error).__name__}: {error}"
         raise BadModel(f"python:{address} cannot be loaded: {told}") from None
-    predictor = as_predictor(thing, task=task, threshold=threshold)
-    if isinstance(predictor, PythonModel):
-        return replace(predictor, spec=f"python:{address}")
-    if isinstance(predictor, ChoosingFunction | ScoreFunction):
-        predictor.function = partial(_called_as, f"python:{address}", predictor.function)
-    return predictor
 
 
 def module_in(path: Path) -> ModuleType:
@@ -130,6 +135,8 @@ def as_predictor(thing: Any, *, task: Task, threshold: float | None = None) -> P
         return ChoosingFunction(thing, task.labels, fingerprint)
     if task.kind == "pair":
         return ScoreFunction(thing, fingerprint)
+    if task.kind == "text":
+        return Graded(thing, fingerprint)
     lists_labels = isinstance(thing, Labelled)
     labels = _names(thing.labels) if lists_labels else task.labels
     return PythonModel(thing, labels, fingerprint, lists_labels=lists_labels)
@@ -225,6 +232,20 @@ class PythonModel:
             entries = list(predictions)
         else:
             entries = list(np.atleast_1d(np.asarray(predictions)))  # a series, a tensor
+        answered = np.array([each is not None for each in entries], dtype=bool)
+        if answered.all():
+            return self._read(predictions, entries, len(texts))
+        # None: the function declines to answer
+        given = [each for each in entries if each is not None]
+        values = np.zeros((len(entries), max(1, len(self.labels))))
+        if given:
+            found = self._read(given, given, len(given))
+            values[answered] = found.values if isinstance(found, Predictions) else found
+        outcomes = np.where(answered, ANSWERED, ABSTAINS).astype(object)
+        return checked("python", Predictions(values, outcomes), len(texts), self.labels)
+
+    def _read(self, predictions: Any, entries: list[Any], n: int) -> Floats | Predictions:
+        """The answers to n texts as probabilities, given as they came and as a list."""
         if self.labels and entries and all(map(_is_label, entries)):
             entries = [str(each) for each in entries]
         if entries and _is_scores(entries[0]):
@@ -236,7 +257,7 @@ class PythonModel:
                 "function an attribute `labels` with its own names, in the order of the columns"
             )
         self._say_order()
-        return checked("python", predictions, len(texts), self.labels)
+        return checked("python", predictions, n, self.labels)
 
     def _say_order(self) -> None:
         """Say once which column is which label, where the function does not say it itself."""

@@ -18,6 +18,7 @@ import numpy as np
 from disorder.errors import BadModel, MissingPackage
 from disorder.models.fingerprints import folder_fingerprint
 from disorder.models.inputs.batches import best_device, thread_pool
+from disorder.models.inputs.truncation import readable
 from disorder.models.networks import Shape
 from disorder.models.outputs import softmax
 from disorder.registry import NetworkPart, SplitterPart, model, part
@@ -130,6 +131,11 @@ class ScratchNetwork:
             logits[members] = outputs
         return softmax(logits) if self.labels else logits
 
+    def readable(self, texts: Texts, /) -> Texts:
+        """Each text, cut at a word where it is too long."""
+        first, second = (None if text is None else self.known.readable(text) for text in texts)
+        return str(first), second
+
     def pieces(self, text: str) -> list[tuple[int, int]]:
         """Where its words lie in a text."""
         return word_spans(text, self.known.words)
@@ -223,6 +229,15 @@ class Vocabulary:
         else:
             numbers = self._cut(text)
         return numbers[: self.max_length] or [UNKNOWN]
+
+    def readable(self, text: str) -> str:
+        """The text as far as it is read."""
+
+        def count(word: str) -> tuple[int, int]:
+            n = len(self._piece(word))
+            return n, n
+
+        return readable((text, None), count, self.max_length)[0]
 
     def _piece(self, piece: str) -> list[int]:
         """Numbers of what stands between two spaces, kept: perturbed texts repeat the same

@@ -10,6 +10,7 @@ from disorder.requests.groups import (
     PrecisionOptions,
     ReadingOptions,
     SeedOptions,
+    json_output,
     output,
     sampling,
     training,
@@ -99,15 +100,7 @@ class ComparisonOutput(TypedDict):
         Place,
         output("Folder of the trained models (default: models/DATE-MODEL-DATA)", is_common=True),
     ]
-    as_json: Annotated[
-        bool,
-        output(
-            "Print the results as JSON and nothing else",
-            default=False,
-            flags=("--json",),
-            is_common=True,
-        ),
-    ]
+    as_json: Annotated[bool, json_output("Print the results as JSON and nothing else")]
 
 
 class DesignsOutput(ComparisonOutput):
@@ -223,12 +216,4 @@ class StudyOutput(TypedDict):
             is_common=True,
         ),
     ]
-    as_json: Annotated[
-        bool,
-        output(
-            "Print result.json on standard output and nothing else",
-            default=False,
-            flags=("--json",),
-            is_common=True,
-        ),
-    ]
+    as_json: Annotated[bool, json_output("Print result.json on standard output and nothing else")]

@@ -42,6 +42,7 @@ from disorder.registry.kinds import (
 from disorder.registry.lookup import (
     HOMES as HOMES,
     KINDS as KINDS,
+    Card as Card,
     Part as Part,
     broken_plugins as broken_plugins,
     list_parts as list_parts,

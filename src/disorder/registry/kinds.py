@@ -17,6 +17,14 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 Need = Literal["tags", "importance", "vocabulary", "training data"]
+SIDES = {
+    "both": "both texts",
+    "task": "the text that the task names",
+    "last": "the second text of a pair",
+    "a": "text_a",
+    "b": "text_b",
+}
+APPLIES = {"shots": "examples of a prompt", "options": "options of a question"}
 TAGGERS = {"en": "english", "zh": "jieba"}  # language → tagger, unless a part or the user names one
 
 
@@ -91,6 +99,22 @@ class TransformationPart(Part):
             "units": moves_units if self.units is None else self.units,
         }
 
+    def known(self) -> dict[str, str]:
+        """What it keeps and destroys, where it applies, and how many texts it makes."""
+        perturbed = f", perturbs {SIDES[self.side]}" if self.perturbs == "words" else ""
+        variants = f"{self.draws}" if self.draws else "q"
+        weighed = ", and what the model's loss hangs on" if "importance" in self.needs else ""
+        return {
+            "keeps": self.keeps,
+            "destroys": self.destroys,
+            "applies_to": ("single texts and pairs" if self.single else "pairs") + perturbed
+            if self.perturbs == "words"
+            else f"the {APPLIES[self.perturbs]} (--on {self.perturbs})",
+            "languages": "those with a tagger" if "tags" in self.needs else "all",
+            "needs": " and ".join(self.needs),
+            "cost": f"{variants} model call{'' if variants == '1' else 's'} per example{weighed}",
+        }
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SplitterPart(Part):
@@ -101,6 +125,10 @@ class SplitterPart(Part):
     language: str
     needs: str = ""
 
+    def known(self) -> dict[str, str]:
+        """Its language, and what must be installed."""
+        return {"languages": self.language, "needs": self.needs}
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TaggerPart(Part):
@@ -110,6 +138,10 @@ class TaggerPart(Part):
 
     language: str
     needs: str
+
+    def known(self) -> dict[str, str]:
+        """Its language, and what must be installed."""
+        return {"languages": self.language, "needs": self.needs}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -167,6 +199,17 @@ class MetricPart(Part):
             "watched": self.watched or _watched_by(function),
         }
 
+    def known(self) -> dict[str, str]:
+        """Which way is good, and that it costs no prediction."""
+        return {
+            "form": f"{self.name}@{self.parameter}" if self.parameter else self.name,
+            "shown_as": "" if self.title == self.name else self.title,
+            "better": self.better,
+            "languages": "all",
+            "needs": "probabilities" if self.needs_probabilities else "",
+            "cost": "no model calls",
+        }
+
 
 def _watched_by(function: Callable[..., Any]) -> Literal["mean", "ratio", "never"]:
     """How the interval of a score can be watched, by the type that its function returns."""
@@ -198,6 +241,10 @@ class ModelPart(Part):
         """Its name is that of the form."""
         return {"name": _form_name(self.form)}
 
+    def known(self) -> dict[str, str]:
+        """What a user types, and what it needs."""
+        return {"form": self.form, "needs": self.needs}
+
 
 def _form_name(form: str) -> str:
     """The name that a spec begins with: `builtin[:TASK]` is `builtin`."""
@@ -212,17 +259,22 @@ class PromptPart(Part):
     choose from; its block `instruction` stands once at the beginning, the rest once per text.
     `words` maps labels to the words that stand for them; it is the prompt of every task whose
     labels are among them, none: of any task. `texts` is how many texts it takes (0: any number).
-    `on` says whether labels are names, numbers whose mean is predicted, or the letters of options
-    that every question has of its own (`ask` is then filled in too). `of` names the one task that
-    it is for, where labels alone do not say it.
+    `on` says whether labels are names, numbers whose mean is predicted, the letters of options that
+    every question has of its own (`ask` is then filled in too), or answers are open texts. `of`
+    names the one task that it is for, where labels alone do not say it.
     """
 
     kind = "prompt"
 
     words: Mapping[str, str] = field(default_factory=dict)
     texts: Literal[0, 1, 2] = 0
-    on: Literal["labels", "numbers", "options"] = "labels"
+    on: Literal["labels", "numbers", "options", "text"] = "labels"
     of: str = ""
+
+    def known(self) -> dict[str, str]:
+        """The labels that it is for, with their words."""
+        named = ", ".join(f"{label} ({word})" for label, word in self.words.items())
+        return {"labels": named or "any"}
 
 
 @dataclass(frozen=True)
@@ -266,21 +318,39 @@ class DataPart(Part):
         """The task of the data at an address, where it is declared."""
         return self.task(address) if callable(self.task) else self.task
 
+    def known(self) -> dict[str, str]:
+        """What a user types, its labels and its language."""
+        task = self.task_for("")
+        return {
+            "form": self.form,
+            "labels": (", ".join(task.labels) or "a number") if task else "",
+            "languages": task.language if task else "",
+            "needs": self.needs,
+        }
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TaskPart(Part):
     """A form of data: a function that makes a `TaskRow` of a row.
 
     `columns` are the columns that show it, each with the names it may have, the first the usual
-    one. `scored` says what a prediction is: one of the example's own options, or the preferred one
-    of two texts. `title` names it in a sentence.
+    one. `scored` says what a prediction is: one of the example's own options, the preferred one of
+    two texts, or a text that is scored against gold answers. `title` names it in a sentence.
     """
 
     kind = "task"
 
     columns: tuple[tuple[str, ...], ...]
-    scored: Literal["choice", "pair"]
+    scored: Literal["choice", "pair", "text"]
     title: str
+
+    def known(self) -> dict[str, str]:
+        """The columns that show it."""
+        return {"shown_as": self.title, "needs": f"columns {_either(self.columns)}"}
+
+
+def _either(columns: tuple[tuple[str, ...], ...]) -> str:
+    return " and ".join("/".join(names) for names in columns)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -291,6 +361,10 @@ class NetworkPart(Part):
 
     lr: float = 1e-3
     epochs: int = 8
+
+    def known(self) -> dict[str, str]:
+        """How it learns well."""
+        return {"needs": "torch", "cost": f"{self.epochs} epochs at lr {self.lr:g}"}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -310,6 +384,13 @@ class RecipePart(Part):
     of_trained: bool = False
     perturbs: bool = False
     spans: bool = False
+
+    def known(self) -> dict[str, str]:
+        """What it starts from, and learns from beside the texts."""
+        return {
+            "applies_to": "a fine-tuned model, in its paper" if self.of_trained else "",
+            "cost": "a training, on perturbed copies too" if self.perturbs else "a training",
+        }
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -332,6 +413,15 @@ class ExplanationPart(Part):
     calls: Callable[..., Mapping[str, int]] | None = None
     needs_gold: bool = True
 
+    def known(self) -> dict[str, str]:
+        """Its question, and which texts it predicts."""
+        shared = "the perturbed texts, which explanations share"
+        return {
+            "asks": self.asks,
+            "needs": self.needs,
+            "cost": "texts of its own; a line counts them first" if self.calls else shared,
+        }
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CheckPart(Part):
@@ -348,6 +438,14 @@ class CheckPart(Part):
     pairs: bool = False
     position: int = 100
 
+    def known(self) -> dict[str, str]:
+        """Its question, and whether models are trained for it."""
+        return {
+            "asks": self.asks,
+            "needs": "pairs of texts" if self.pairs else "",
+            "cost": "trains models" if self.trains else "trains nothing",
+        }
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EnginePart(Part):
@@ -359,6 +457,10 @@ class EnginePart(Part):
     kind = "engine"
 
     needs: str = ""
+
+    def known(self) -> dict[str, str]:
+        """What must be installed."""
+        return {"needs": self.needs}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -12,7 +12,7 @@ import pkgutil
 import sys
 import typing
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from threading import RLock
@@ -26,6 +26,54 @@ if TYPE_CHECKING:
     from disorder.registry.kinds import MetricPart
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """What is known of a part, in words: all of it from its decorator and its docstring.
+
+    `form` is what a user types; `cost` says what it takes beside the texts that are predicted
+    anyway.
+    """
+
+    kind: str
+    name: str
+    form: str
+    summary: str
+    shown_as: str = ""
+    asks: str = ""
+    labels: str = ""
+    keeps: str = ""
+    destroys: str = ""
+    applies_to: str = ""
+    better: str = ""
+    languages: str = ""
+    needs: str = ""
+    cost: str = ""
+    paper: str = ""
+    settings: str = ""
+    origin: str = "built in"
+
+    def facts(self, *left_out: str) -> list[str]:
+        """What it says beside its name and sentence, each fact in a few words."""
+        said = {name: getattr(self, name) for name in FACTS if name not in left_out}
+        return [FACTS[name].format(words) for name, words in said.items() if words]
+
+
+FACTS = {
+    "shown_as": "shown as {}",
+    "asks": "{}",
+    "labels": "labels: {}",
+    "keeps": "keeps {}",
+    "destroys": "destroys {}",
+    "applies_to": "applies to {}",
+    "better": "better: {}",
+    "languages": "languages: {}",
+    "needs": "needs {}",
+    "cost": "cost: {}",
+    "paper": "paper {}",
+    "settings": "settings: {}",
+}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -53,6 +101,23 @@ class Part:
     def summary(self) -> str:
         """The first paragraph of the docstring, as `disorder list` prints it."""
         return first_paragraph(self.function)
+
+    @property
+    def card(self) -> Card:
+        """What is known of it, in words."""
+        return Card(
+            kind=self.kind,
+            name=self.name,
+            summary=self.summary,
+            paper=self.paper,
+            settings=", ".join(f"{name}={_shown(value)}" for name, value in self.settings.items()),
+            origin="built in" if self.is_built_in else "plugin",
+            **({"form": self.name} | self.known()),
+        )
+
+    def known(self) -> dict[str, str]:
+        """What its kind adds to the card."""
+        return {}
 
     @property
     def is_built_in(self) -> bool:
@@ -88,6 +153,11 @@ class Part:
             return TypeAdapter(hint).validate_python(value)
         except ValidationError:
             raise BadSetting(self.name, need=_wanted(hint), **{name: value}) from None
+
+
+def _shown(value: object) -> object:
+    """A default as a card shows it: None is whatever fits, the empty text nothing."""
+    return {None: "fitting", "": "(none)"}.get(value, value) if value in (None, "") else value
 
 
 def first_paragraph(function: Callable[..., Any]) -> str:
@@ -188,28 +258,14 @@ def parts_of(kind: str) -> dict[str, Part]:
 
 
 def list_parts(kind: str | None = None) -> list[dict[str, str]]:
-    """All parts, or those of one kind ("metric" or "metrics"), as records: kind, name, summary,
-    paper, origin.
-    """
+    """All parts, or those of one kind ("metric" or "metrics"), as records: the fields of `Card`."""
     singular = kind if kind is None or kind in HOMES else kind.removesuffix("s")
     kinds = [singular] if singular else KINDS
-    return [
-        {
-            "kind": each,
-            "name": name,
-            "summary": entry.summary,
-            "paper": entry.paper,
-            "origin": "built in" if entry.is_built_in else "plugin",
-        }
-        for each in kinds
-        for name, entry in parts_of(each).items()
-    ]
+    return [asdict(entry.card) for each in kinds for entry in parts_of(each).values()]
 
 
 def part(kind: type[P], name: str) -> P:
-    """The part of that name, or an error that says which names exist, and which plugin that may
-    have it cannot be loaded.
-    """
+    """The part of that name, or an error with the names there are and plugins that do not load."""
     _load_built_in(kind.kind)
     if name not in _parts[kind.kind]:
         _load_plugins(kind.kind)

@@ -7,6 +7,7 @@ from disorder.requests.groups import (
     AbstentionOptions,
     CacheOptions,
     EmbedderOptions,
+    FamilyOptions,
     FidelityOptions,
     GroupOptions,
     LoadingOptions,
@@ -19,6 +20,7 @@ from disorder.requests.groups import (
     ServerAddressOptions,
     ServerOptions,
     budget,
+    json_output,
     model,
     output,
     prompting,
@@ -38,6 +40,8 @@ def _is_engine(name: str) -> bool:
 
 KnownEngine = Need("one that `disorder list engines` shows", _is_engine)
 AUTO = "auto"
+DECIDED = "decided"
+CONTINUED = "continued"  # recorded where a run went on after that
 MOST_VARIANTS = 1_000_000
 Share = Need("a share above 0, at most 1", lambda value: 0 < value <= 1)
 PartialShare = Need("a share between 0 and 1", lambda value: 0 < value < 1)
@@ -63,6 +67,28 @@ class TransformationOptions(TypedDict, total=False):
             recorded_as="transformations",
             is_always_said=True,
             is_common=True,
+        ),
+    ]
+
+
+def _as_typed(until: str | None) -> str:
+    """How a recorded value is typed: a run that was continued has all examples."""
+    return "never" if until == CONTINUED else str(until)
+
+
+class UntilOptions(TypedDict, total=False):
+    """When a run has enough examples."""
+
+    until: Annotated[
+        Literal["decided", "never"] | None,
+        HeldAs(str | None, lambda name, given: given, join=_as_typed),
+        Option(
+            "Stop as soon as the conclusion is decided, or never before the last example (default: "
+            "decided where it would take over a minute or is paid)",
+            group="Scores and conclusion",
+            check=Need("decided or never", lambda value: value in (None, DECIDED, "never")),
+            choices=(DECIDED, "never"),
+            changes_predictions=False,
         ),
     ]
 
@@ -191,11 +217,11 @@ class PerturbedPartOptions(TypedDict, total=False):
     """What a transformation is applied to."""
 
     on: Annotated[
-        Literal["text", "instruction", "shots", "options"],
+        str,
         Option(
-            "What is perturbed: text, or of a prompt its instruction (the words) or its shots (the "
-            "order of the examples, and which answer belongs to which); of multiple choice the "
-            "order of the options",
+            "What is perturbed, one segment or two (text_b; context,question): the words of a "
+            "text, the order of a list (options, passages), or of a prompt its instruction, system "
+            "message or shots; text: what the task says",
             default="text",
             group="Prompts of language models",
             recorded_as="break_",
@@ -245,9 +271,11 @@ class EngineOptions(ClusterOptions, WorkerOptions, total=False):
 class AuditOptions(
     SamplingOptions,
     FidelityOptions,
+    UntilOptions,
     ScoreOptions,
     ReadingOptions,
     GroupOptions,
+    FamilyOptions,
     LoadingOptions,
     PrecisionOptions,
     AgreementOptions,
@@ -266,6 +294,7 @@ class AuditOptions(
 
 class ResumeOptions(
     TransformationOptions,
+    UntilOptions,
     CacheOptions,
     PromptOptions,
     ServerAddressOptions,
@@ -301,12 +330,4 @@ class AuditOutput(TypedDict):
         ),
     ]
     profile: Annotated[bool, output("Say where the time went", default=False)]
-    as_json: Annotated[
-        bool,
-        output(
-            "Print result.json on standard output and nothing else",
-            default=False,
-            flags=("--json",),
-            is_common=True,
-        ),
-    ]
+    as_json: Annotated[bool, json_output("Print result.json on standard output and nothing else")]

@@ -6,6 +6,7 @@ from typing import Annotated, TypedDict
 from disorder.requests.audit import BudgetOptions
 from disorder.requests.groups import (
     EmbedderOptions,
+    FamilyOptions,
     LoadingOptions,
     OnePromptOptions,
     Positive,
@@ -15,6 +16,7 @@ from disorder.requests.groups import (
     RenderingOptions,
     SeedOptions,
     ServerOptions,
+    json_output,
     output,
     sampling,
 )
@@ -70,6 +72,7 @@ class ExplainOptions(
     SeedOptions,
     RenderingOptions,
     ReadingOptions,
+    FamilyOptions,
     LoadingOptions,
     PrecisionOptions,
     OnePromptOptions,
@@ -100,11 +103,5 @@ class ExplainOutput(TypedDict):
         Place, output("Write the data behind the figure here; of several, one file each")
     ]
     as_json: Annotated[
-        bool,
-        output(
-            "Print the findings as JSON on standard output and nothing else",
-            default=False,
-            flags=("--json",),
-            is_common=True,
-        ),
+        bool, json_output("Print the findings as JSON on standard output and nothing else")
     ]

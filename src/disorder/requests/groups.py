@@ -22,6 +22,7 @@ prompting = partial(Option, group="Prompts of language models", for_prompt=True)
 server = partial(Option, group="Servers", for_model=True)
 budget = partial(Option, group="Costs", changes_predictions=False)
 output = partial(Option, group="Output")
+json_output = partial(output, default=False, flags=("--json",), is_common=True)
 training = partial(Option, group="Training")
 
 Positive = at_least(1)
@@ -95,7 +96,13 @@ class FileOptions(TypedDict, total=False):
 class ReadingOptions(FileOptions, total=False):
     """How data is read: what a data spec does not say."""
 
-    task: Annotated[str | None, data("Treat the data as this known task (disorder list data)")]
+    task: Annotated[
+        str | None,
+        data(
+            "What the data is: a known task (disorder list data), or a kind (disorder list tasks): "
+            "labels, choice, pair, text, likelihood"
+        ),
+    ]
     language: Annotated[
         str,
         data(
@@ -109,6 +116,19 @@ class GroupOptions(TypedDict, total=False):
     """How results are split."""
 
     group_by: Annotated[Names, data("Split scores by this column; can be repeated")]
+
+
+class FamilyOptions(TypedDict, total=False):
+    """Which examples are not independent."""
+
+    family: Annotated[
+        str | None,
+        data(
+            "Column that names families: examples that share a value count as one observation "
+            "(default: those that share a text, or nearly all words of one)",
+            changes_predictions=False,
+        ),
+    ]
 
 
 class LabelOptions(TypedDict, total=False):
@@ -206,6 +226,14 @@ class PromptingOptions(ShotOptions, total=False):
             "How an option of multiple choice is chosen: by its letter, as the likeliest "
             "continuation, or as the likeliest per character",
             default="letter",
+        ),
+    ]
+    match: Annotated[
+        str | None,
+        data(
+            "How an open answer is scored: f1 (as in SQuAD; the default), exact, contains, or "
+            "FILE.py:FUNCTION with (answer, gold answers) → 0 to 1",
+            named_again="must",
         ),
     ]
     option_orders: Annotated[
@@ -341,8 +369,9 @@ class AbstentionOptions(TypedDict, total=False):
     no_answer: Annotated[
         Literal["skip", "abstain"],
         Option(
-            "Texts that a model does not answer: skip and count them, or abstain, which is "
-            "accepted by no score",
+            "With --fidelity paper or released, texts that a model does not answer: skip and count "
+            "them, or abstain. Natural audits book what the model declines as an abstention, and "
+            "skip failures only",
             default="skip",
             group="Servers",
         ),

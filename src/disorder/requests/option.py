@@ -141,18 +141,12 @@ class Declared:
     name: str
     type: Any
     option: Option
-    form: HeldAs | None = None
-
-    @property
-    def flags(self) -> tuple[str, ...]:
-        """Its spellings on the command line."""
-        names = (self.name, self.option.was) if self.option.was else (self.name,)
-        return self.option.flags or tuple(f"--{n.strip('_').replace('_', '-')}" for n in names)
-
-    @property
-    def recorded_name(self) -> str:
-        """Its name in result files and inside of verbs."""
-        return self.option.recorded_as or self.name
+    form: HeldAs | None
+    flags: tuple[str, ...]  # its spellings on the command line
+    recorded_name: str  # in result files and inside of verbs
+    default: Any  # the value that a user need not give
+    choices: tuple[str, ...]  # the values there are, where they can be counted
+    is_repeated: bool  # whether the command line takes it several times
 
     @property
     def held_type(self) -> Any:
@@ -165,29 +159,12 @@ class Declared:
         return str | None if self.choices else self.held_type
 
     @property
-    def is_repeated(self) -> bool:
-        """Whether the command line takes it several times."""
-        return self.form is not None and self.form.is_repeated
-
-    @property
-    def default(self) -> Any:
-        """The value that a user need not give."""
-        if self.option.default is None and self.form:
-            return self.form.default
-        return self.option.default
-
-    @property
     def help(self) -> str:
         """What it is for, with its default."""
         usual = self.option.default
         if usual is None or isinstance(usual, bool):
             return self.option.help
         return f"{self.option.help} [{', '.join(usual) if isinstance(usual, tuple) else usual}]"
-
-    @property
-    def choices(self) -> tuple[str, ...]:
-        """The values there are, where they can be counted."""
-        return self.option.choices or (() if self.form else tuple(_literals(self.type)))
 
     def held(self, given: Any) -> Any:
         """A value as verbs and result files hold it."""
@@ -237,7 +214,18 @@ def _one(name: str, hint: Any) -> Declared:
     form = next((each for each in extras if isinstance(each, HeldAs)), None)
     if option is None:
         raise DisorderError(f"{name} is declared without an Option")
-    return Declared(name, base, option, form)
+    spellings = (name, option.was) if option.was else (name,)
+    return Declared(
+        name,
+        base,
+        option,
+        form,
+        flags=option.flags or tuple(f"--{n.strip('_').replace('_', '-')}" for n in spellings),
+        recorded_name=option.recorded_as or name,
+        default=form.default if option.default is None and form else option.default,
+        choices=option.choices or (() if form else tuple(_literals(base))),
+        is_repeated=form is not None and form.is_repeated,
+    )
 
 
 def at_least(least: int) -> Need:
@@ -312,9 +300,7 @@ def must_be_said(request: type, recorded: Mapping[str, Any]) -> list[str]:
 
 
 def must_be_named(spec: str) -> bool:
-    """Whether loading a model runs code or reaches another machine, so that only the user's own
-    word counts.
-    """
+    """Whether loading a model runs code or reaches another machine: only the user may say so."""
     from disorder.registry import ModelPart, parts
 
     entry = parts(ModelPart).get(spec.partition(":")[0])

@@ -5,6 +5,7 @@ from typing import Annotated, TypedDict
 
 from disorder.requests.groups import (
     AbstentionOptions,
+    FamilyOptions,
     FidelityOptions,
     LoadingOptions,
     OnePromptOptions,
@@ -14,7 +15,7 @@ from disorder.requests.groups import (
     ReadingOptions,
     SeedOptions,
     ServerOptions,
-    output,
+    json_output,
     sampling,
 )
 from disorder.requests.option import Need, Option, at_least
@@ -72,6 +73,7 @@ class PlanOptions(
     FidelityOptions,
     PilotOptions,
     ReadingOptions,
+    FamilyOptions,
     LoadingOptions,
     OnePromptOptions,
     PromptingOptions,
@@ -86,12 +88,4 @@ class PlanOptions(
 class PlanOutput(TypedDict):
     """What the command alone takes."""
 
-    as_json: Annotated[
-        bool,
-        output(
-            "Print the plan as JSON and nothing else",
-            default=False,
-            flags=("--json",),
-            is_common=True,
-        ),
-    ]
+    as_json: Annotated[bool, json_output("Print the plan as JSON and nothing else")]

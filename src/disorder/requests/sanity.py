@@ -4,12 +4,14 @@ from functools import partial
 from typing import Annotated, Any, Literal, TypedDict
 
 from disorder.requests.groups import (
+    FamilyOptions,
     GroupOptions,
     Positive,
     ReadingOptions,
     SeedOptions,
     TrainingOptions,
     data,
+    json_output,
     output,
     training,
 )
@@ -95,6 +97,7 @@ class SanityOptions(
     NamedCheckOptions,
     ReadingOptions,
     GroupOptions,
+    FamilyOptions,
     TrainingOptions,
     total=False,
 ):
@@ -107,12 +110,4 @@ class SanityOutput(TypedDict):
     out: Annotated[
         Place, output("Folder of the report (default: runs/DATE-sanity-DATA)", is_common=True)
     ]
-    as_json: Annotated[
-        bool,
-        output(
-            "Print result.json on standard output and nothing else",
-            default=False,
-            flags=("--json",),
-            is_common=True,
-        ),
-    ]
+    as_json: Annotated[bool, json_output("Print result.json on standard output and nothing else")]

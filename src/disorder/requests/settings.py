@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from disorder.errors import BadOption, DisorderError, names_options, option
-from disorder.requests.audit import AuditOptions, ResumeOptions
+from disorder.requests.audit import CONTINUED, DECIDED, AuditOptions, ResumeOptions
 from disorder.requests.fields import AuditFields
 from disorder.requests.option import View, command_line, declared_in
 from disorder.visible_text import one_line
@@ -31,9 +31,7 @@ class Settings(AuditFields):
 
     @classmethod
     def recorded(cls, folder: object, settings: Mapping[str, Any], **given: Any) -> Settings:
-        """The settings in a run.json, for resuming it; those that reach elsewhere are `given` by
-        the user again, or the usual ones.
-        """
+        """The settings in a run.json, to resume it; what reaches elsewhere is `given` again."""
         for name, value in settings.items():
             if name not in DECLARED:
                 raise DisorderError(
@@ -81,6 +79,8 @@ class Settings(AuditFields):
                 stop_when=self.stop_when,
                 need=f"no {option('fail_if')} and no budget beside it",
             )
+        if self.until == DECIDED and self.not_with_until:
+            raise BadOption("audit", until=self.until, need=f"no {self.not_with_until} beside it")
         if len(set(self.prompt)) < len(self.prompt):
             raise BadOption("audit", prompt=list(self.prompt), need="each prompt once")
 
@@ -97,8 +97,34 @@ class Settings(AuditFields):
     @property
     def is_in_portions(self) -> bool:
         """Whether examples are taken in portions, since the run may end before the last."""
+        return bool(self.fail_if) or self.is_limited or self.is_until_decided
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is a budget."""
         limits = (self.max_questions, self.max_tokens, self.max_cost)
-        return bool(self.fail_if) or any(limit is not None for limit in limits)
+        return any(limit is not None for limit in limits)
+
+    @property
+    def is_until_decided(self) -> bool:
+        """Whether the conclusion is looked at while examples come."""
+        return self.until in (DECIDED, CONTINUED)
+
+    @property
+    def not_with_until(self) -> str:
+        """What was asked for that a run cannot stop early for; empty where there is none."""
+        asked: dict[str, object] = {
+            "group_by": self.group_by,
+            "score": self.score,
+            "curtail": self.curtail,
+            "stop_when": self.stop_when,
+            "fail_if": self.fail_if,
+            "fidelity": self.fidelity != "natural",
+            "on": self.break_ != "text",
+            "prompt": len(self.prompt) > 1,
+            "engine": self.engine != "local",
+        }
+        return next((option(name) for name, value in asked.items() if value), "")
 
     @property
     def may_stop(self) -> bool:

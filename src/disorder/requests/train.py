@@ -3,11 +3,13 @@
 from typing import Annotated, Any, TypedDict
 
 from disorder.requests.groups import (
+    FidelityOptions,
     Positive,
     ReadingOptions,
     SeedOptions,
     TrainingOptions,
     data,
+    json_output,
     output,
     training,
 )
@@ -57,7 +59,7 @@ class AsksOptions(TypedDict, total=False):
     ]
 
 
-class TrainOptions(EachTrainingOptions, AsksOptions, SeedOptions, total=False):
+class TrainOptions(EachTrainingOptions, AsksOptions, SeedOptions, FidelityOptions, total=False):
     """Everything beside the recipe and the data."""
 
     with_: Annotated[
@@ -87,12 +89,4 @@ class TrainOutput(TypedDict):
             is_common=True,
         ),
     ]
-    as_json: Annotated[
-        bool,
-        output(
-            "Print training.json on standard output and nothing else",
-            default=False,
-            flags=("--json",),
-            is_common=True,
-        ),
-    ]
+    as_json: Annotated[bool, json_output("Print training.json on standard output and nothing else")]

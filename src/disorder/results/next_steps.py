@@ -14,11 +14,18 @@ from disorder.registry import DataPart, ModelPart, NetworkPart, parts
 from disorder.requests.audit import AuditOptions, SamplingOptions
 from disorder.requests.explain import ExplainOptions
 from disorder.requests.groups import ReadingOptions
-from disorder.requests.option import changed, command_line, declared_in, must_be_named
+from disorder.requests.option import (
+    changed,
+    command_line,
+    declared_in,
+    must_be_named,
+    must_be_said,
+)
 from disorder.requests.plan import PlanOptions
 from disorder.requests.settings import resume_line
 from disorder.results.result import NextStep
 from disorder.results.run import NEEDS, Run
+from disorder.types import is_about_texts
 
 MOST = 3
 IN_MEMORY = "data"  # how rows that were given as they are are called
@@ -33,14 +40,15 @@ def next_steps(run: Run) -> list[NextStep]:
     """What to type next."""
     if run.status != "done":
         return [] if run.folder is None else [NextStep(resume_line(run.folder), "resume it")]
-    return list(islice(_steps(run), MOST)) or list(_report(run))
+    rest = list(_rest(run))
+    return [*islice(_steps(run), MOST - len(rest)), *rest] or list(_report(run))
 
 
 def _steps(run: Run) -> Iterator[NextStep]:
     kind = "" if run.conclusion is None else run.conclusion.kind
-    is_part = run.settings.get("break_", "text") != "text"
-    is_about_texts = run.kind == "labels" and not run.is_likelihood and not is_part
-    if kind and is_about_texts:
+    is_part = not is_about_texts(run.settings.get("break_"))
+    is_of_labels = run.kind == "labels" and not run.is_likelihood and not is_part
+    if kind and is_of_labels:
         if kind in KEEPS:
             yield from _explain(run, "which words it relies on")
             yield from _sanity(run, "whether this data needs word order")
@@ -146,6 +154,17 @@ def _more(run: Run) -> Iterator[NextStep]:
     else:
         pilot = ["--pilot-examples", str(min(run.n_examples, PILOT))]  # a ratio shows in these
         yield NextStep(command_line("plan", *source, *pilot), "how many examples would decide it")
+
+
+def _rest(run: Run) -> Iterator[NextStep]:
+    """Predict what a run left out that ended as soon as it was decided."""
+    is_spec = run.model.partition(":")[0] in parts(ModelPart)
+    if run.cut_short is None or run.folder is None or not is_spec:
+        return
+    said = {name: run.settings[name] for name in must_be_said(AuditOptions, run.settings)}
+    named = run.model if must_be_named(run.model) else ""
+    command = resume_line(run.folder, named, **said, until="never")
+    yield NextStep(command, "predict the other examples too")
 
 
 def _report(run: Run) -> Iterator[NextStep]:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 NEEDS = "needs="  # begins the groups of data that was made to know whether order decides
 ABOUT_NEED = {"may_not_need_order", "order_need_unknown"}  # kinds of caveats
+AGAIN = "again"  # stands for the transformation of texts that are predicted again as they are
 DIGITS = 6  # scores are rounded, so that the last bits of a sum do not show
 
 
@@ -83,9 +84,18 @@ class EarlyStop(BaseModel):
 
     transformation: str
     metric: str
-    low: FiniteFloat
-    high: FiniteFloat
+    low: FiniteFloat | None = None
+    high: FiniteFloat | None = None
     n_examples: NonNegativeInt
+
+
+class LastLook(EarlyStop):
+    """The skill kept at the planned look that ended a run (`--until decided`): `z` is the normal
+    point of its interval, `n_planned` how many examples there are.
+    """
+
+    z: FiniteFloat
+    n_planned: NonNegativeInt
 
 
 class Run(BaseModel):
@@ -110,7 +120,7 @@ class Run(BaseModel):
     default_label: str | None = None
     language: str = "en"
     is_likelihood: bool = False
-    kind: Literal["labels", "choice", "pair"] = "labels"
+    kind: Literal["labels", "choice", "pair", "text"] = "labels"
     chance: float | None
     majority: float = 0.0
     transformations: list[str]
@@ -128,7 +138,7 @@ class Run(BaseModel):
     notes: list[str] = Field(default_factory=list)
     prompt: dict[str, Any] = Field(default_factory=dict)  # of a language model
     prompt_spread: list[dict[str, Any]] = Field(default_factory=list)  # scores over several prompts
-    stopped: list[EarlyStop] = Field(default_factory=list)
+    stopped: list[LastLook | EarlyStop] = Field(default_factory=list)
     spent: dict[str, float] = Field(default_factory=dict)  # questions, tokens, money; all sessions
     gate: dict[str, Any] = Field(default_factory=dict)  # the decision of --fail-if
     versions: dict[str, str] = Field(default_factory=dict)
@@ -144,6 +154,7 @@ class Run(BaseModel):
     word_baselines: list[WordBaseline] = Field(default_factory=list)
     gains: list[dict[str, Any]] = Field(default_factory=list)
     scores: list[Record] = Field(default_factory=list)
+    noise_floor: list[Record] = Field(default_factory=list)  # of the same texts predicted again
     references: dict[str, list[Record]] = Field(default_factory=dict)
     omitted: list[Omitted] = Field(default_factory=list)
     skips: dict[str, dict[str, int]] = Field(default_factory=dict)
@@ -177,6 +188,12 @@ class Run(BaseModel):
         """How many examples were predicted when it could stop; None where it did not."""
         found = (e.n_examples for e in self.stopped if e.transformation == transformation)
         return next(found, None)
+
+    @property
+    def cut_short(self) -> LastLook | None:
+        """The look at which the conclusion was decided, where examples were left."""
+        looks = (each for each in self.stopped if isinstance(each, LastLook))
+        return next((each for each in looks if each.n_examples < each.n_planned), None)
 
     @property
     def folder(self) -> Path | None:
@@ -216,6 +233,7 @@ class Run(BaseModel):
             self.language,
             self.is_likelihood,
             self.kind,
+            self.chance or 0.0 if self.kind == "text" else 0.0,
         )
 
     def usual_words(self, transformation: str) -> str:
@@ -344,9 +362,9 @@ class Run(BaseModel):
         return Picture(run_figure(self, name, transformation).svg)
 
     def _repr_html_(self) -> str:
-        from disorder.results.render import framed, page
+        from disorder.results.render import render
 
-        return framed(page(self.result, in_folder=False))
+        return render(self.result, "frame")
 
     def __repr__(self) -> str:
         head = f"Run({self.model} on {self.data}, {self.n_examples:,} examples, {self.status})"

@@ -13,9 +13,8 @@ from disorder.errors import DisorderError, UnknownName
 from disorder.registry import TransformationPart, parts
 from disorder.results import charts
 from disorder.results.conclusion import MAIN, Conclusion, brief, conclusion_rules, figures
-from disorder.results.grid import Cell, Grid
 from disorder.results.next_steps import next_steps
-from disorder.results.result import Figure, Result, Row, Section
+from disorder.results.result import Cell, Figure, Grid, Result, Row, Section
 from disorder.results.run import NEEDS, Record, Run
 from disorder.results.run_tables import (
     answer_grid,
@@ -40,6 +39,7 @@ from disorder.results.wording import (
     stopped_early,
 )
 from disorder.results.writing import capitalised, meaning_of, named, shown, title_of
+from disorder.types import is_about_texts
 
 HEADLINES = {
     "reads_order": "Your model needs word order: without it, its skill is gone.",
@@ -125,7 +125,7 @@ def headline(run: Run) -> str:
 
 def _is_told(run: Run) -> bool:
     """Whether the verdict is about something else than how texts are read."""
-    return run.is_likelihood or str(run.settings.get("break_", "text")) != "text"
+    return run.is_likelihood or not is_about_texts(run.settings.get("break_"))
 
 
 def _lead(run: Run) -> Iterator[str]:
@@ -137,10 +137,10 @@ def _lead(run: Run) -> Iterator[str]:
         yield from run.verdict.split("\n")[1:]
         return
     if found.value is None:
-        yield f"{capitalised(found.because)}."
+        yield f"{capitalised(found.because)}.{_cut_short(run)}"
     else:
         yield _right_before_and_after(run, found)
-        yield _skill_kept(found)
+        yield _skill_kept(found) + _cut_short(run)
         yield from _order_need(run)
     yield from (f"{group}: {brief(each)}" for group, each in run.conclusions.items())
 
@@ -175,6 +175,15 @@ def _skill_kept(found: Conclusion) -> str:
     if found.more_examples is not None:
         text += f" About {found.more_examples:,} more would decide it."
     return text
+
+
+def _cut_short(run: Run) -> str:
+    """That the run ended as soon as it was decided."""
+    cut = run.cut_short
+    if cut is None:
+        return ""
+    told = f" Decided after {cut.n_examples:,} of {cut.n_planned:,} examples"
+    return f"{told}." if cut.low is None else f"{told}: the value leans outward."
 
 
 def _order_need(run: Run) -> Iterator[str]:

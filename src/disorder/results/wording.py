@@ -198,6 +198,7 @@ def stopped_early(run: Run) -> list[str]:
         f"{each.transformation}: stopped after {each.n_examples:,} examples, {each.metric} in "
         f"[{each.low:.3f}, {each.high:.3f}]"
         for each in run.stopped
+        if each.low is not None and each.high is not None
     ]
     saved = run.profile.get("saved")
     if saved:

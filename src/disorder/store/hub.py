@@ -73,9 +73,7 @@ def _is_reachable(endpoint: str) -> bool:
 
 @contextmanager
 def _offline(is_offline: bool) -> Iterator[None]:
-    """As if HF_HUB_OFFLINE were set; the clients read it when they are imported, so it is set where
-    they keep it.
-    """
+    """As if HF_HUB_OFFLINE were set, which clients read once: it is set where they keep it."""
     keepers: list[Any] = [
         sys.modules[name]
         for name in ("huggingface_hub.constants", "datasets.config")

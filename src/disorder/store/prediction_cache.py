@@ -39,7 +39,7 @@ CREATE TABLE IF NOT EXISTS predictions (
 """
 
 
-Segments = Sequence[tuple[str, str]]  # the parts of one input: name and text
+KeyParts = Sequence[tuple[str, str]]  # the parts of one input: name and text
 KeptRow = tuple[bytes, bytes, str, float | None, int]  # key, value, outcome, mass, checksum
 
 
@@ -157,9 +157,7 @@ class PredictionCache:
         return base
 
     def _write_ahead(self, base: sqlite3.Connection) -> None:
-        """Let readers and a writer share the file. SQLite does not wait for this lock by itself:
-        two at once would collide.
-        """
+        """Let readers and a writer share the file: SQLite does not wait for this lock by itself."""
         end = time.monotonic() + PATIENCE
         while True:
             try:
@@ -229,7 +227,7 @@ def _number_or_none(number: float) -> float | None:
     return None if np.isnan(number) else number
 
 
-def key_of(model: str, precision: str, segments: Segments) -> bytes:
+def key_of(model: str, precision: str, segments: KeyParts) -> bytes:
     """Sixteen bytes that stand for one input of one model: the same input has the same key.
 
     Every field is hashed with its length, so that no text can pass for the border between two.

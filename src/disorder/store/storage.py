@@ -64,9 +64,7 @@ def is_on_disk(path: Path) -> bool:
 
 
 def make_folder(folder: Path, *, keyword: str = "out") -> list[Path]:
-    """Make a folder and those above it, so that they last after a power loss; gives the ones that
-    were not there, outermost first.
-    """
+    """Make a folder and those above it, to last; gives the new ones, outermost first."""
     try:
         parents = (folder, *folder.parents) if is_on_disk(folder) else ()
         missing = [each for each in parents if not each.exists()][::-1]
@@ -97,9 +95,7 @@ def write_atomically(path: Path, content: bytes, *, mode: int = 0o666) -> None:
 
 
 def write_named_file(path: Path, content: bytes) -> None:
-    """Write a file that the user named, which may be a link, a pipe or a device: those keep their
-    place.
-    """
+    """Write a file that the user named: a link, a pipe or a device keeps its place."""
     try:
         is_special = path.exists() and not path.is_file()
         if is_special:
@@ -112,9 +108,7 @@ def write_named_file(path: Path, content: bytes) -> None:
 
 @contextmanager
 def replacing(path: Path, *, mode: int = 0o666) -> Iterator[IO[bytes]]:
-    """A file that takes the name of `path` only when all of it is written and synced; of two
-    writers, each has its own.
-    """
+    """A file that takes the name of `path` only when all of it is written and synced."""
     beside = path.with_name(f".{short_name(path.name)}.{os.getpid()}-{next(_numbers)}")
     try:
         beside.touch(mode=mode, exist_ok=False)
@@ -149,9 +143,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def sync_tree(folder: Path) -> None:
-    """Make all files of a folder last, where a library wrote them: before anything says that they
-    are complete.
-    """
+    """Make all files of a folder last, where a library wrote them."""
     try:
         for here, _, names in os.walk(folder):
             for name in names:
@@ -175,9 +167,7 @@ def remove_files(folder: Path, names: Iterable[str]) -> None:
 
 
 def add_line(path: Path, line: bytes, before: bytes) -> None:
-    """Add a line to a file; `before` is what it holds so far, written again with the line where
-    nothing can be added.
-    """
+    """Add a line to a file; `before` is what it holds, written again where nothing can be added."""
     if not is_on_disk(path):
         write_atomically(path, before + line)
         return

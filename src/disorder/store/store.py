@@ -69,9 +69,7 @@ class Store:
     def open(
         cls, folder: Path | None, *, keyword: str = "out", may_have_links: bool = False
     ) -> Store:
-        """Take the lock of a folder, which is made where it is missing: before anything is loaded,
-        so that two commands never share one.
-        """
+        """Take the lock of a folder, made where it is missing, before anything is loaded."""
         store = cls(folder)
         if folder is not None:
             store._lock = FolderLock(folder, keyword=keyword, may_have_links=may_have_links)
@@ -120,10 +118,7 @@ class Store:
 
 @dataclass(frozen=True)
 class Form(Generic[T]):
-    """How a piece is written to a file and read from one.
-
-    `encode` raises a ValueError on what it cannot hold: that is not kept.
-    """
+    """How a piece is written to a file and read; `encode` raises a ValueError on what it cannot."""
 
     ending: str
     encode: Callable[[T], bytes]
@@ -131,14 +126,12 @@ class Form(Generic[T]):
 
 
 def records(kind: type[T]) -> Form[T]:
-    """A dataclass or any type that pydantic can check, as JSON; one with numbers that JSON lacks
-    is not kept.
-    """
-    return Form(".json", _to_json, lambda content, name: _from_json(kind, content, name))
-
-
-def _to_json(found: Any) -> bytes:
-    return json.dumps(found, indent=1, allow_nan=False, default=_plain).encode()
+    """Any type that pydantic can check, as JSON; numbers that JSON lacks are not kept."""
+    return Form(
+        ".json",
+        lambda found: json.dumps(found, indent=1, allow_nan=False, default=_plain).encode(),
+        lambda content, name: validated(kind, parse_json(content, name), name),
+    )
 
 
 def _plain(value: Any) -> Any:
@@ -150,11 +143,6 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "model_dump"):
         return value.model_dump()
     raise TypeError(f"{type(value).__name__} cannot be kept")
-
-
-def _from_json(kind: type[T], content: bytes, name: str) -> T:
-    found: T = validated(kind, parse_json(content, name), name)
-    return found
 
 
 def _to_npz(arrays: Arrays) -> bytes:
@@ -190,9 +178,7 @@ class Kept:
         return {entry["part"]: entry for entry in journal_entries(self.folder / JOURNAL)}
 
     def once(self, name: str, compute: Callable[[], T], form: Form[T], *, of: str) -> T:
-        """What `compute` finds, or found before from the same: `of` says what it is made of
-        (settings, fingerprints, versions).
-        """
+        """What `compute` finds, or found before from the same: `of` says what it is made of."""
         if self.folder is None:
             return compute()
         name += form.ending
@@ -284,9 +270,7 @@ class Memo(Generic[K, T]):
         self._lock = Lock()
 
     def __call__(self, keys: Sequence[K], make: Callable[[Sequence[int]], Sequence[T]]) -> list[T]:
-        """One result per key; `make` gets the indices of the keys without one, each key once, and
-        returns their results.
-        """
+        """One result per key; `make` gets the indices of those without one, each key once."""
         with self._lock:
             found = {key: self._results[key] for key in keys if key in self._results}
         missing = {key: i for i, key in enumerate(keys) if key not in found}

@@ -91,9 +91,7 @@ def _every(kinds: Ints, n_kept: int) -> Ints:
 
 
 def _drawn(kinds: Ints, n_kept: int, count: int, rng: Generator) -> Ints:
-    """Random runs in random orders, those thrown away that restore a bigram; where too few are
-    left, orders are repaired.
-    """
+    """Random runs in random orders that restore no bigram; where too few are left, repaired."""
     n = len(kinds)
     n_runs = n - n_kept
     old = Bigrams.of(kinds)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 
 from disorder.registry import transformation
-from disorder.transformations.positions.word_swaps import n_later_equal
+from disorder.transformations.positions.orders import n_later_equal
 from disorder.types import Bools, Ints, PositionRows, Sentence
 
 
@@ -33,9 +33,7 @@ def move_word(sentence: Sentence, rng: Generator, count: int) -> PositionRows:
 
 
 def moves(kinds: Ints, count: int, rng: Generator) -> tuple[Ints, int]:
-    """Up to `count` orders in which one thing has moved and that read differently, uniformly; and
-    how many exist.
-    """
+    """Up to `count` orders in which one thing has moved, uniformly; and how many exist."""
     n = len(kinds)
     ladder = _alternating(kinds)
     sizes = _n_targets(kinds, ladder)

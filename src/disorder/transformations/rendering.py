@@ -32,9 +32,7 @@ def variant_texts(variants: Variants) -> list[Texts]:
 
 
 def shown_texts(variants: Variants) -> list[Texts]:
-    """The same for people to read, also where what the model reads is no text: each token is then
-    shown as its piece of the original.
-    """
+    """The same for people to read, also where the model reads no text: token by token."""
     first = row_texts(variants.a)
     second: Sequence[str | None] = [None] if variants.b is None else row_texts(variants.b)
     return [(first[i % len(first)], second[i % len(second)]) for i in range(len(variants))]
@@ -111,9 +109,7 @@ def without_each_word(sentence: Sentence) -> Iterator[str]:
 
 
 def moved_span(rows: PositionRows, k: int, start: int, end: int) -> int | None:
-    """Where a piece of the original text begins in a variant; None where it was torn apart, left
-    out, or the text has words of its own.
-    """
+    """Where a piece of the original text begins in a variant; None where it is not whole."""
     sentence = rows.sentence
     if rows.written is not None or rows.is_spaced_out or not 0 <= start < end:
         return None
@@ -139,9 +135,7 @@ def _unit_starts(sentence: Sentence, row: Ints) -> list[int]:
 
 
 def _written_units(sentence: Sentence, positions: Ints) -> Iterator[list[str]]:
-    """The units of each row as they are written, each with what stands between it and the one
-    before.
-    """
+    """The units of each row as they are written, each with what stands before it."""
     if stays_in_places(sentence, positions):
         yield from _units_in_places(sentence, positions)
         return

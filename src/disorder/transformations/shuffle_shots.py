@@ -6,7 +6,7 @@ import numpy as np
 from numpy.random import Generator
 
 from disorder.registry import transformation
-from disorder.transformations.positions.prompt_examples import check_shots, reordered
+from disorder.transformations.positions.orders_within_groups import check_shots, reordered
 from disorder.types import PositionRows, Sentence
 
 

@@ -70,22 +70,16 @@ def _why_none(rows: PositionRows) -> str:
         return NO_TEXT
     if sentence.is_shots:
         return OF_PROMPT
-    if rows.written is not None or not _is_permutation(rows):
+    every = np.arange(len(sentence))
+    if rows.written is not None or not np.array_equal(np.sort(rows.positions[0]), every):
         return OTHER_WORDS
     is_moved = bool((np.diff(rows.positions[0]) != 1).any())
     return NO_SPACES if is_moved and not sentence.is_spaced.all() else ""
 
 
-def _is_permutation(rows: PositionRows) -> bool:
-    return np.array_equal(np.sort(rows.positions[0]), np.arange(len(rows.sentence)))
-
-
 @dataclass(frozen=True)
 class WrittenChunk:
-    """What stands between two gaps of a text: its units put together.
-
-    `place` is where the first of its words stands in the original text; of marks alone, they.
-    """
+    """What stands between two gaps of a text; `place` is where its first word stood before."""
 
     text: str
     place: int
@@ -113,12 +107,13 @@ def _ending_alike(written: WrittenUnits, sentence: Sentence, order: list[int]) -
     ends this text; as they are where marks that stay end the text.
     """
     last = len(order) - 1
-    ends = (order[-1], last)
-    if any(sentence.is_punctuation[i] or _is_bare(sentence.words[i]) for i in ends):
-        return written
+    for i in (order[-1], last):  # a line of marks has nothing before the final one
+        if sentence.is_punctuation[i] or not _ending(sentence.words[i])[0]:
+            return written
     units = list(written.units)
     place = order.index(last)
-    units[place] = _with_mark_of(written.units[-1], units[place])
+    bare, _, closers = _ending(units[place])
+    units[place] = bare + _ending(written.units[-1])[1] + closers
     return replace(written, units=units)
 
 
@@ -141,17 +136,6 @@ def _with_case_of(model: str, token: str) -> str:
         return token
     letter = token[at].upper() if is_upper else token[at].lower()
     return token[:at] + letter + token[at + 1 :]
-
-
-def _with_mark_of(model: str, token: str) -> str:
-    """A token that ends in the final mark of another, or in none."""
-    bare, _, closers = _ending(token)
-    return bare + _ending(model)[1] + closers
-
-
-def _is_bare(token: str) -> bool:
-    """Whether there is nothing before the final mark, as in a line of marks."""
-    return not _ending(token)[0]
 
 
 def _ending(token: str) -> tuple[str, str, str]:

@@ -15,7 +15,7 @@ from numpy.random import Generator
 
 from disorder.errors import DoesNotApply
 from disorder.registry import transformation
-from disorder.transformations.positions.word_swaps import n_pairs, traded
+from disorder.transformations.positions.orders import n_pairs, traded
 from disorder.transformations.tags import is_of
 from disorder.types import Bools, Fidelity, PositionRows, Sentence
 

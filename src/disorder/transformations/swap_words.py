@@ -9,7 +9,7 @@ from __future__ import annotations
 from numpy.random import Generator
 
 from disorder.registry import transformation
-from disorder.transformations.positions.word_swaps import traded
+from disorder.transformations.positions.orders import traded
 from disorder.types import PositionRows, Sentence
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from disorder.data import known_tasks
 from disorder.errors import BadModel, DoesNotApply, UnknownName, option
-from disorder.models import LoadedModel, choose_precision, load
+from disorder.models import LoadedModel, Similarity, choose_precision, load
 from disorder.models.prompting import Prompt
 from disorder.randomness import digest
 from disorder.registry import ModelPart, parts
@@ -23,6 +23,7 @@ from disorder.transformations import Transformation, parse
 from disorder.transformations.rendering import variant_texts
 from disorder.transformations.words import NATURAL
 from disorder.types import Dataset, Task, Texts
+from disorder.verbs.open_answers import match_of
 from disorder.verbs.prompting import prompt_files
 from disorder.verbs.similarity_threshold import choose_threshold
 from disorder.visible_text import one_line
@@ -102,6 +103,7 @@ def load_with(
         cache=_cache_folder(settings),
         options=settings.model_options | ({} if prompt is None else {"prompt": prompt}),
         no_answer="declined" if settings.fidelity == NATURAL else settings.no_answer,
+        match=match_of(settings) if task.is_graded else None,
     )
 
 
@@ -117,13 +119,19 @@ def loaded_model(
     """
     precision = settings.precision
     notes: list[str] = []
+    if settings.fidelity == NATURAL and settings.no_answer != "skip":
+        notes.append(
+            f"{option('no_answer', settings.no_answer)} changes nothing: a natural audit books "
+            "what the model declines as an abstention, and skips failures only"
+        )
     load_in = partial(load_with, model, dataset.task, settings, prompt)
     if precision == "auto":
         texts = _sampled(dataset, plan, settings)
         precision, note = choose_precision(load_in, texts, settings.agree)
         notes.append(note)
     loaded = load_in(precision)
-    notes += choose_threshold(loaded, dataset, settings)
+    if isinstance(loaded.predictor, Similarity):
+        notes += choose_threshold(loaded, loaded.predictor, dataset, settings)
     if any("importance" in transformation.needs for transformation in plan):
         notes.append(loaded.how_importance)
     return loaded, [*notes, *loaded.notes]

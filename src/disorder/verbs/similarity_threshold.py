@@ -16,12 +16,13 @@ from disorder.types import Bools, Dataset, Example, Floats
 N_PAIRS = 1000  # that a threshold is chosen on
 
 
-def choose_threshold(loaded: LoadedModel, dataset: Dataset, settings: Settings) -> list[str]:
+def choose_threshold(
+    loaded: LoadedModel, predictor: Similarity, dataset: Dataset, settings: Settings
+) -> list[str]:
     """Give an embedder its threshold, where its task has labels and the user named none; notes say
     where it comes from. Without other data it stays without: predicting labels says so.
     """
-    predictor = loaded.predictor
-    if not isinstance(predictor, Similarity) or not predictor.knows_labels:
+    if not predictor.knows_labels:
         return []
     source = settings.threshold_from or _training_split(dataset, settings)
     if predictor.threshold is not None or source is None or loaded.columns is None:
@@ -72,7 +73,7 @@ def _others(source: str, dataset: Dataset, settings: Settings) -> Iterator[Examp
     """The pairs of a source that share no text with an audited row."""
     audited = {text for example in dataset.examples for text in example.texts}
     for example in stream(source, data_dir=settings.data_dir, columns=settings.columns)[2]:
-        if example.text_b is None or example.label not in dataset.task.labels:
+        if not example.is_pair or example.label not in dataset.task.labels:
             raise BadData(
                 f"{option('threshold_from', source)}: needs pairs with the labels "
                 f"{', '.join(dataset.task.labels)} (id {example.id})"

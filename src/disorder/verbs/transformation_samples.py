@@ -11,7 +11,7 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -153,22 +153,20 @@ class TransformationSamples:
         self.n_failed = self.n_failed[:n]
         self.n_variants = self.n_variants[:n]
 
-    def with_unchanged_controls(
-        self, original: Floats, perturbed: Callable[[Example], Variants]
-    ) -> TransformationSamples:
-        """Samples of surface controls with the prediction for the original text where the two texts
-        are the same, so that nothing was predicted again.
+    def enter_unchanged(
+        self, original: Floats, perturbed: Callable[[Example], Variants], start: int = 0
+    ) -> None:
+        """Enter, in samples of surface controls, the prediction for the original text where the two
+        texts are the same, so that nothing was predicted again; from example number `start` on.
         """
-        values, used = self.values.copy(), self.used.copy()
-        is_open = np.isnan(values[:, 0, 0]) & ~np.isnan(original[:, 0])
-        for i in np.flatnonzero(is_open).tolist():
+        is_open = np.isnan(self.values[start:, 0, 0]) & ~np.isnan(original[start:, 0])
+        for i in (start + np.flatnonzero(is_open)).tolist():
             try:
                 perturbed(self.numbers.examples[i])
             except DoesNotApply as reason:
                 if str(reason) == SAME_AS_ORIGINAL:
-                    values[i, 0] = original[i]
-                    used[i] = True
-        return replace(self, values=values, used=used)
+                    self.values[i, 0] = original[i]
+                    self.used[i] = True
 
     def outcomes(
         self,

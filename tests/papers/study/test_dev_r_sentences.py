@@ -10,7 +10,7 @@ import pytest
 import disorder
 from disorder.errors import BadSetting, MissingData, UnknownName
 from disorder.papers.study import preflight
-from disorder.papers.study.pipelines import dev_r_scores
+from disorder.papers.study.pipelines import measurements
 from disorder.transformations.words import nltk_sentences
 from disorder.transformations.words.nltk_sentences import has_sentences
 
@@ -80,7 +80,7 @@ def test_an_unknown_splitter_or_setting_is_the_users_mistake() -> None:
 def test_the_splitter_changes_word_order_sensitivity_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a splitter for which nothing is one sentence, no dev-r is left."""
     monkeypatch.setattr(
-        dev_r_scores, "SPLITTERS", {**dev_r_scores.SPLITTERS, "none": lambda text: False}
+        measurements, "SPLITTERS", {**measurements.SPLITTERS, "none": lambda text: False}
     )
     monkeypatch.setattr(
         preflight, "_why_not", lambda spec, language: "no tagger" if "nouns" in spec else ""

@@ -11,16 +11,11 @@ import pytest
 
 import disorder
 from conftest import NLI, example, pairs
-from disorder.papers.study import (
-    MitigationTable,
-    StudySettings,
-    TrainingTable,
-    Workbench,
-    find_item,
-    study_items,
-)
-from disorder.papers.study.matching import TableMatcher
-from disorder.papers.study.published_tables import PublishedRow, PublishedTable
+from disorder.papers.study import Workbench, find_item, study_items
+from disorder.papers.study.part_settings import StudySettings
+from disorder.papers.study.pipelines.designs_table import MitigationTable
+from disorder.papers.study.pipelines.training_table import TrainingTable
+from disorder.papers.study.published_tables import PublishedRow, PublishedTable, TableMatcher
 from disorder.papers.study.resolving import usual_fidelity
 from disorder.papers.study.result import Study, StudyCell
 from disorder.papers.study.table_lines import study_grid

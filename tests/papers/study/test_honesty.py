@@ -16,16 +16,9 @@ import disorder
 from conftest import pairs
 from disorder.data import at_hand, honest_name, read_data
 from disorder.errors import DisorderError, MissingData
-from disorder.papers.study import (
-    MeanRow,
-    StudyCell,
-    StudySettings,
-    Workbench,
-    preflight,
-    study_items,
-)
-from disorder.papers.study.means import Change, best_and_mean
-from disorder.papers.study.part_settings import with_settings
+from disorder.papers.study import StudyCell, Workbench, preflight, study_items
+from disorder.papers.study.means import Change, MeanRow, best_and_mean
+from disorder.papers.study.part_settings import StudySettings, with_settings
 from disorder.papers.study.pipelines.accuracy_scatter import overlap_words
 from disorder.store.store import Store
 
@@ -323,7 +316,7 @@ def test_scale_is_the_audits_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
         given.update(settings)
         raise DisorderError("seen enough")
 
-    monkeypatch.setattr("disorder.papers.study.auditing.audit", stops)
+    monkeypatch.setattr("disorder.papers.study.verbs_used.audit", stops)
     said: dict[str, Any] = {
         "precision": "bf16",
         "batch_size": 7,

@@ -10,13 +10,8 @@ import pytest
 
 import disorder
 from disorder.errors import BadData, DisorderError, UnknownName
-from disorder.papers.study import (
-    Illustration,
-    StudyItem,
-    find_item,
-    read_items,
-    study_items,
-)
+from disorder.papers.study import StudyItem, find_item, read_items, study_items
+from disorder.papers.study.pipelines.human_table import Illustration
 from disorder.papers.study.published_tables import published_tables
 from disorder.registry import part, parts_of, register, unregister
 from disorder.transformations.applying.parsing import CLASSES

@@ -16,9 +16,11 @@ from disorder.data import read_data
 from disorder.errors import DisorderError
 from disorder.metrics.statistics.intervals import mean as interval_of
 from disorder.models import load
-from disorder.papers.study import MitigationTable, StudySettings, Workbench, study_items
-from disorder.papers.study.pipelines.per_task_training import is_trained
-from disorder.papers.study.pipelines.salad_scores import mean_over_transformations
+from disorder.papers.study import Workbench, study_items
+from disorder.papers.study.part_settings import StudySettings
+from disorder.papers.study.pipelines.designs_table import MitigationTable
+from disorder.papers.study.pipelines.measurements import mean_over_transformations
+from disorder.papers.study.pipelines.training_table import is_trained
 from disorder.store.store import Store
 from disorder.types import Example, Task
 from disorder.verbs.train.comparison import EQUAL_ARMS
@@ -350,7 +352,7 @@ def its_own(tiny_bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """
     letters = "bcdfghjklmnpqrstvwxz"
     examples = [
-        Example(str(i), " ".join(letters[i : i + 6]), " ".join(letters[i + 6 : i + 11]), "")
+        Example.of(str(i), " ".join(letters[i : i + 6]), " ".join(letters[i + 6 : i + 11]), "")
         for i in range(10)
     ]
     answers = load(f"hf:{tiny_bert}", task=Task("nli", NLI.labels, "b"))(

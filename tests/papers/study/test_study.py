@@ -20,8 +20,7 @@ from disorder.data import read_data
 from disorder.errors import DisorderError
 from disorder.papers.study import Study, StudyCell, study_items
 from disorder.papers.study.folder import as_markdown
-from disorder.papers.study.matching import TableMatcher
-from disorder.papers.study.published_tables import PublishedRow, PublishedTable
+from disorder.papers.study.published_tables import PublishedRow, PublishedTable, TableMatcher
 from disorder.papers.study.resolving import split_models_and_data
 from disorder.papers.study.result import PublishedNumber
 from disorder.papers.study.table_lines import lines, title, why_not

@@ -18,7 +18,7 @@ from conftest import NLI, Command, outcomes, pairs
 from disorder.errors import DisorderError
 from disorder.requests.settings import Settings
 from disorder.results.conclusion import Caveat, Conclusion, WordBaseline, brief, sentence, verdict
-from disorder.results.render import page
+from disorder.results.render import render
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
 from disorder.results.terminal import show_result
@@ -26,14 +26,15 @@ from disorder.store.sample_parts import read_examples
 from disorder.types import Dataset, Task
 from disorder.verbs.audit import audit, division
 from disorder.verbs.audit.caveats import better_order, caveats_of, words_alone
-from disorder.verbs.audit.concluding import ConclusionLimits, conclude
+from disorder.verbs.audit.concluding import conclude, kind_of
 from disorder.verbs.audit.describing import answers
 from disorder.verbs.audit.measuring import Measuring
+from disorder.verbs.audit.order_kinds import KindLimits
 from disorder.verbs.outcomes import OutcomeFacts
 
 Row = dict[str, str]
 Model = Callable[[Sequence[tuple[str, str]]], list[str]]
-LIMITS = ConclusionLimits.of(Settings())
+LIMITS = KindLimits()
 SKEWED = ("contradiction",) * 44 + ("neutral",) * 5 + ("entailment",)
 
 
@@ -152,7 +153,7 @@ class TestOneAnswer:
         told = printed(run)
         assert "answers before: entailment 1.00" in told
         assert "answers after:  entailment 1.00" in told
-        drawn = page(run.result)
+        drawn = render(run.result, "page")
         assert "Which answers does it give, before and after?" in drawn
         found = run.answers["derange"]
         assert found["confusion"]["before"][:2] == [[100, 0, 0], [100, 0, 0]]
@@ -190,7 +191,7 @@ class TestDataThatWordsCanAnswer:
         assert row.value > 0.9
         assert row.model == 1
         assert "a bag of words trained on this data" in " ".join(printed(run).split())
-        assert "How far do words alone go" in page(run.result)
+        assert "How far do words alone go" in render(run.result, "page")
 
     def test_it_is_said_by_group_and_only_where_skill_is_kept(self) -> None:
         run = audit("builtin", "builtin:sentiment", with_="derange", q=3, limit=900, cache="off")
@@ -296,7 +297,7 @@ class TestKinds:
         ],
     )
     def test_they_are_decided_on_the_interval(self, low: float, high: float, kind: str) -> None:
-        assert LIMITS.kind(low, high) == kind
+        assert kind_of(low, high, LIMITS) == kind
 
     def test_limits_are_settings(self) -> None:
         rows = rows_of(150)

@@ -12,7 +12,13 @@ import pytest
 
 import disorder
 import zoo
+from disorder.errors import DisorderError
 from disorder.results.conclusion import sentence
+from disorder.results.render import render
+from disorder.results.run_result import run_result
+from disorder.results.run_tables import score_grid
+from disorder.verbs.compare.finished_run import FinishedRun
+from tiny_onnx import bag_of_words
 from zoo import Row
 
 
@@ -76,12 +82,31 @@ class TestBags:
         run = audited(zoo.with_double_space(zoo.evidence_rows("plain", 200)), model, tmp_path)
         assert run.conclusion.kind == "bag_of_words"
 
-    def test_row_4_a_bag_of_the_first_words(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("n_evident", [60, 240])
+    def test_row_4_a_function_of_the_first_words(self, n_evident: int, tmp_path: Path) -> None:
+        """It is probed: no kind is drawn, wherever the evidence stands."""
         model = zoo.truncated(zoo.bag_of_tokens("plain"), 64)
-        rows = zoo.long_rows(100)
-        run = audited(rows, model, tmp_path)
+        run = audited(zoo.long_rows(100, n_evident=n_evident), model, tmp_path)
         assert run.conclusion.kind == "undecided"
         assert "truncated" in caveats(run)
+
+    @pytest.mark.parametrize("n_evident", [60, 240])
+    def test_row_4_a_model_that_we_tokenise_for(self, n_evident: int, tmp_path: Path) -> None:
+        """Its texts are cut at a word, so that all variants hold the words that it reads."""
+        rows = zoo.long_rows(100, n_evident=n_evident)
+        weights = {zoo.EVIDENCE["plain"][i]: [float(i == 0), float(i == 1)] for i in range(2)}
+        folder = bag_of_words(tmp_path / "model", weights, zoo.FILLERS, max_length=64)
+        names = {"0": zoo.YES, "1": zoo.NO}
+        out = tmp_path / "run"
+        run = audited(rows, f"onnx:{folder}", tmp_path, labels=names, out=out)
+        assert run.conclusion.kind == "bag_of_words"
+        assert run.conclusion.value == 1
+        [caveat] = [each for each in run.conclusion.caveats if each.kind == "cut_texts"]
+        assert "100 of 100 examples" in caveat.text
+        longer = bag_of_words(tmp_path / "longer", weights, zoo.FILLERS, max_length=100)
+        other = audited(rows, f"onnx:{longer}", tmp_path, labels=names, out=tmp_path / "other")
+        compared = disorder.compare(run, other)
+        assert any("100 examples are longer" in note for note in compared.notes)
 
     def test_row_6_data_that_needs_order_excuses_no_bag(self, tmp_path: Path) -> None:
         run = audited(zoo.half_order_rows(400), zoo.bag_of_tokens("plain"), tmp_path)
@@ -117,6 +142,19 @@ class TestRefusals:
 
     def test_row_5_the_gate_passes(self, declining: Any) -> None:
         assert disorder.gate(declining, "skill_kept > 0.8").passed
+
+    def test_no_answer_is_accepted_with_a_note_and_does_nothing(
+        self, declining: Any, tmp_path: Path
+    ) -> None:
+        rows = zoo.evidence_rows("plain", 200)
+        model = zoo.refusing(
+            zoo.bag_of_tokens("plain"), [row["text"] for row in rows], 0.7, "invalid"
+        )
+        labels = "pos=pos,neg=neg,invalid=invalid"
+        run = audited(rows, model, tmp_path, labels=labels, no_answer="abstain")
+        assert run.scores == declining.scores
+        assert run.conclusion == declining.conclusion
+        assert any("no_answer='abstain' changes nothing" in note for note in run.notes)
 
 
 class TestScope:
@@ -191,12 +229,44 @@ class TestFamilies:
         widths = [run.conclusion.high - run.conclusion.low for run in (once, many)]
         assert widths[1] == pytest.approx(widths[0], rel=0.5)
 
+    def test_families_may_be_named_by_a_column(self, tmp_path: Path) -> None:
+        """Rows that look independent, of 30 authors: every interval is that of 30 observations."""
+        rows = [row | {"author": f"author {i % 30}"} for i, row in enumerate(zoo.order_rows(300))]
+        authors = {row["text"]: int(row["author"].split()[1]) for row in rows}
+        by_author = zoo.knows_the_order_of(rows, lambda row: authors[row["text"]] % 3 > 0)
+        out = tmp_path / "named"
+        (tmp_path / "found").mkdir()
+        found = audited(rows, by_author, tmp_path / "found")
+        named = audited(rows, by_author, tmp_path, family="author", out=out)
+        for spec, metric in (("original", "accuracy"), ("derange", "skill_kept")):
+            one, other = (run.score(spec, metric) for run in (found, named))
+            assert one.value == other.value
+            assert other.high - other.low > 1.5 * (one.high - one.low)
+        assert len(set(named.samples().column("family").to_pylist())) == 30
+        assert named.settings["family"] == "author"
+        read = FinishedRun.open(out).outcomes("derange")
+        assert read is not None
+        assert read.family is not None
+        assert len(set(read.family.tolist())) == 30
+
+    def test_a_family_column_that_is_not_there(self, tmp_path: Path) -> None:
+        with pytest.raises(DisorderError, match="no column 'writer' that names its family"):
+            audited(zoo.order_rows(30), zoo.reads_order, tmp_path, family="writer")
+
 
 class TestNoise:
     def test_row_13_a_model_that_changes_its_mind_by_itself(self, tmp_path: Path) -> None:
         model = zoo.Stochastic(zoo.bag_of_tokens("plain"), 0.5)
         run = audited(zoo.evidence_rows("plain", 300), model, tmp_path)
         assert "changes_by_itself" in caveats(run)
+        assert "predictions_change" not in caveats(run)  # no more than by themselves
+        floor = {record.metric: record for record in run.noise_floor}
+        assert floor["agreement"].low < run.score("derange", "agreement").value
+        assert floor["agreement"].value == pytest.approx(0.62, abs=0.15)
+        assert floor["wos"].n < floor["agreement"].n == 30
+        assert "same texts again" in render(run_result(run), "page")
+        shown = score_grid(run, metrics=["agreement", "wos"])
+        assert [row[0].text for row in shown.rows][-1] == "same texts again"
 
     def test_row_13_a_model_that_answers_by_its_place_in_the_batch(self, tmp_path: Path) -> None:
         model = zoo.by_place(zoo.bag_of_tokens("plain"))

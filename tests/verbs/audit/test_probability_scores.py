@@ -11,11 +11,11 @@ import pytest
 from conftest import NLI, pairs
 from disorder.errors import DisorderError, NothingToMeasure
 from disorder.metrics import LABELS_ONLY
-from disorder.papers.study.pipelines.dev_r_scores import outcomes_of
-from disorder.papers.study.pipelines.salad_scores import (
+from disorder.papers.study.pipelines.measurements import (
     LEXICAL,
     SaladScores,
     mean_over_transformations,
+    outcomes_of,
 )
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run

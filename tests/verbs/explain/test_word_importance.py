@@ -53,7 +53,9 @@ class CountingModel:
 
 def subject(model: Any, examples: Sequence[Texts], **settings: Any) -> Subject:
     data = Dataset(
-        "toy", SENTIMENT, [Example(f"e{i}", a, b, "positive") for i, (a, b) in enumerate(examples)]
+        "toy",
+        SENTIMENT,
+        [Example.of(f"e{i}", a, b, "positive") for i, (a, b) in enumerate(examples)],
     )
     return Subject(load(model, task=SENTIMENT), data, Settings(**settings))
 
@@ -245,7 +247,7 @@ def test_the_words_of_an_abstention_are_those_that_cause_it(by: str) -> None:
     data = Dataset(
         "toy",
         SENTIMENT,
-        [Example(f"e{i}", f"a{i} bad day was here", None, "positive") for i in range(4)],
+        [Example.of(f"e{i}", f"a{i} bad day was here", None, "positive") for i in range(4)],
     )
     name = by.partition(":")[0]
     found = explain(Abstains(bad=0.4), data, by=by)[name]
@@ -385,3 +387,21 @@ def test_gradients_through_the_page(tiny_bert: Path) -> None:
         "gradients"
     ]
     assert found.scores["original"].n == 4
+
+
+@pytest.mark.parametrize("by", ["overview", "leave_one_out"])
+def test_words_are_those_that_are_written(by: str) -> None:
+    """A score such as 10/10 is one word, and a mark glued to a word makes no other word of it."""
+
+    def stars(texts: list[str]) -> list[str]:
+        return ["good" if "10/10" in text.rstrip("!.").split() else "poor" for text in texts]
+
+    rows = [
+        {
+            "text_a": f"we saw film {i} again {'10/10' if i % 2 else '2/10'}{'!.'[i % 4 // 2]}",
+            "label": "good" if i % 2 else "poor",
+        }
+        for i in range(40)
+    ]
+    finding = explain(stars, rows, by=[by])[by].finding
+    assert re.search(r"heaviest words: 10/10 \(1\.00 in 20\)", finding), finding

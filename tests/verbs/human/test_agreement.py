@@ -14,8 +14,8 @@ from hypothesis.extra.numpy import arrays
 
 from disorder.errors import NothingToMeasure
 from disorder.types import Ints
-from disorder.verbs.human import agreement
-from disorder.verbs.human.agreement import (
+from disorder.verbs.human import ratings as agreement
+from disorder.verbs.human.ratings import (
     NO_ANSWER,
     TIE,
     cohen_kappa,

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from disorder.errors import DisorderError
-from disorder.verbs.human.answer_store import AnswerStore
-from disorder.verbs.human.import_export import export, import_answers
+from disorder.verbs.human.answer_store import AnswerStore, export, import_answers
 from disorder.verbs.human.task_folder import Annotator, HumanTask, ItemKey, TaskItem, write_folder
 
 LABELS = ["entailment", "neutral", "contradiction", "=cmd|'/C calc'!A0"]

@@ -58,10 +58,11 @@ def test_templated_rows_suggest_the_role(found: Sanity) -> None:
     assert not any("templated" in note for note in natural.notes)
 
 
-def test_not_needed_says_that_the_model_knew_the_templates(found: Sanity) -> None:
-    verdict = found.verdict("both texts")
-    assert verdict.answer == "not needed"
-    assert verdict.because.endswith("The model was trained on rows of the same templates")
+def test_a_note_says_once_that_the_model_knew_the_templates(found: Sanity) -> None:
+    assert found.verdict("both texts").answer == "not needed"
+    [note] = [note for note in found.notes if "as far as this model gets" in note]
+    assert note.endswith(", and it was trained on rows of the same templates")
+    assert not any("same templates" in verdict.because for verdict in found.verdicts)
 
 
 def test_a_challenge_set_is_read_for_models_trained_elsewhere(challenge: Sanity) -> None:

@@ -11,18 +11,19 @@ from made_data import ZOO, some
 
 import disorder
 from disorder.data import families as families_module
-from disorder.data.families import families_of, find_families, similar_sets
+from disorder.data import read_data
+from disorder.data.families import find_families, named_families, similar_sets
 from disorder.data.word_hashes import N_BANDS
 from disorder.errors import DisorderError
 from disorder.requests.settings import Settings
-from disorder.types import Example
+from disorder.types import Dataset, Example, Task
 from disorder.verbs.sanity.rows import RowLimits, read_rows
 
 
 def examples(n: int, n_words: int = 12, seed: int = 0) -> list[Example]:
     rng = np.random.default_rng(seed)
     return [
-        Example(f"e{i:04d}", " ".join(some(rng, n_words)), " ".join(some(rng, n_words)), "yes")
+        Example.of(f"e{i:04d}", " ".join(some(rng, n_words)), " ".join(some(rng, n_words)), "yes")
         for i in range(n)
     ]
 
@@ -63,7 +64,7 @@ def test_short_texts_join_only_as_first_texts() -> None:
 
 def test_families_do_not_depend_on_the_order_of_rows() -> None:
     rows = [
-        Example(row["id"], row["text_a"], row["text_b"], row["label"])
+        Example.of(row["id"], row["text_a"], row["text_b"], row["label"])
         for row in ZOO["families"].rows(300)
     ]
     turns = np.random.default_rng(1).permutation(300)
@@ -78,7 +79,7 @@ def test_no_family_swallows_the_data() -> None:
     rng = np.random.default_rng(0)
     frame = some(rng, 10)
     rows = [
-        Example(str(i), " ".join([*frame, f"w{rng.integers(40)}"]), None, "yes")
+        Example.of(str(i), " ".join([*frame, f"w{rng.integers(40)}"]), None, "yes")
         for i in range(1000)
     ]
     found = find_families(rows)
@@ -140,16 +141,20 @@ def test_families_of_paws_are_kept_together(shared_data: Any) -> None:
 
 class TestNamedFamilies:
     def test_a_column_names_them(self) -> None:
-        rows = [replace(row, groups={"source": str(i % 7)}) for i, row in enumerate(examples(70))]
-        found = families_of(rows, "source")
-        assert found.n == 7
-        assert together(found, 0, 7, 14)
-        assert not together(found, 0, 1)
+        rows = [
+            {"text_a": row.text_a, "label": str(i % 2), "source": i % 7 if i < 63 else None}
+            for i, row in enumerate(examples(70))
+        ]
+        read = read_data(rows, family="source").examples
+        assert find_families(read).n == 7 + 7  # a row that names none is one of its own
+        assert len({row.family for row in read}) == 14
 
-    def test_without_a_column_they_are_found(self) -> None:
-        assert families_of(examples(50)).n == 50
+    def test_found_ones_are_named_after_a_member(self) -> None:
+        rows = [*examples(10), *(replace(row, id=f"copy {row.id}") for row in examples(10))]
+        named = named_families(Dataset("d", Task("t"), rows)).examples
+        assert find_families(named).n == 10
+        assert {row.family for row in named} <= {row.id for row in rows}
 
     def test_an_unknown_column_is_an_error_that_names_the_others(self) -> None:
-        rows = [replace(row, groups={"source": "a"}) for row in examples(3)]
-        with pytest.raises(DisorderError, match=r"--family topic: .* \(columns: source\)"):
-            families_of(rows, "topic")
+        with pytest.raises(DisorderError, match=r"no column 'topic' .* it has .*source"):
+            read_data([{"text_a": "a b c", "label": "x", "source": 1}], family="topic")

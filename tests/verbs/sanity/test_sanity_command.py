@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from disorder.results.result import Section
 from disorder.types import Score
 from disorder.verbs.sanity import CheckResult, Sanity, Verdict, checking
-from disorder.verbs.sanity.report import card
-from disorder.verbs.sanity.result import section_of
+from disorder.verbs.sanity.result import card
 
 pytest.importorskip("sklearn", reason="needs scikit-learn")
 
@@ -159,9 +159,8 @@ def test_nothing_of_an_earlier_request_stays_beside_a_new_page(
 def test_no_name_breaks_the_card(group: str) -> None:
     yaml = pytest.importorskip("yaml", reason="needs PyYAML")
     original = Score(0.8, 0.7, 0.9, 10)
-    section = section_of(
-        "order", "", "", CheckResult([Verdict("order", "needed", "why", None, group, original)])
-    )
+    verdict = Verdict("order", "needed", "why", None, group, original)
+    section = Section("order", "", "", CheckResult([verdict]))
     result = Sanity(
         group,
         "",

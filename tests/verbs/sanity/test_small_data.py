@@ -125,7 +125,9 @@ def made_trials(n: int = 300) -> Trials:
             *rng.choice(NAMES[:20] if i % 2 else NAMES[20:40], 2),
             *rng.choice(NAMES[:40], 2),
         ]
-        examples.append(Example(str(i), " ".join(rng.permutation(words)), None, TASK.labels[i % 2]))
+        examples.append(
+            Example.of(str(i), " ".join(rng.permutation(words)), None, TASK.labels[i % 2])
+        )
     rows = DatasetRows(
         Dataset("d", TASK, examples), None, examples, np.arange(n) % 5, np.arange(n), "", []
     )
@@ -155,13 +157,13 @@ def test_a_model_that_made_no_use_of_order_cannot_show_that_it_is_not_needed() -
     assert trials.uses_order(trial)
 
 
-def test_a_not_needed_says_how_far_the_model_gets() -> None:
+def test_a_note_says_once_how_far_the_model_gets() -> None:
     found = disorder.sanity(made(500), check=["texts", "order"])
-    for question in ("both texts", "order"):
-        verdict = found.verdict(question)
-        assert verdict.answer == "not needed"
-        assert verdict.original is not None
-        assert f"as far as this model gets: {verdict.original.value:.3f} [" in verdict.because
+    assert {found.verdict(each).answer for each in ("both texts", "order")} == {"not needed"}
+    assert found.original is not None
+    [note] = [note for note in found.notes if "as far as this model gets" in note]
+    assert note.startswith(f"'not needed' is as far as this model gets: {found.original.value:.3f}")
+    assert not any("as far as" in verdict.because for verdict in found.verdicts)
 
 
 def test_it_names_the_half_of_the_built_in_pairs_that_needs_order(

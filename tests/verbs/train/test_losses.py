@@ -7,7 +7,7 @@ from math import log
 import numpy as np
 import pytest
 
-from disorder.verbs.train.losses import entropy, gold_loss, kl_from_uniform, mean_by_kind
+from disorder.verbs.train.inputs import entropy, gold_loss, kl_from_uniform, mean_by_kind
 
 torch = pytest.importorskip("torch", reason="needs torch")
 

@@ -27,7 +27,7 @@ from disorder.verbs.train import (
     train,
 )
 from disorder.verbs.train.before_after import abstained, audit_training
-from disorder.verbs.train.calibrating import fit_temperature, fit_threshold
+from disorder.verbs.train.evaluation import fit_temperature, fit_threshold
 from disorder.verbs.train.inputs import perturbed_copies, salad_specs
 
 torch = pytest.importorskip("torch", reason="needs torch")
@@ -171,7 +171,7 @@ def test_an_invalid_class_catches_planted_nonsense(reviews: Dataset, tmp_path: P
     ]
     texts = [example.texts for example in reviews.examples]
     perturbed = perturbed_copies(
-        reviews.examples, SENTIMENT, ["reverse"], seed=0, context=None
+        reviews.examples, SENTIMENT, ["reverse"], seed=0, context=None, fidelity="natural"
     ).texts
     model = load(done.spec, task=SENTIMENT)
     assert (predicted_label(model(perturbed)) < 0).mean() > 0.9

@@ -21,7 +21,7 @@ from disorder.models import load
 from disorder.models.question_answering import BestSpans, Window, best_spans, gathered, windows
 from disorder.types import Task
 from disorder.verbs.train import Job, TrainedModel, resume, train
-from disorder.verbs.train.span_learning import (
+from disorder.verbs.train.network_rows import (
     SpanScores,
     span_loss,
     span_rows,

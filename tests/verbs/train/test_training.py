@@ -23,12 +23,12 @@ from disorder.types import Outcomes, Task
 from disorder.verbs.train import Job, Phase, TrainedModel, learned_nothing, train
 from disorder.verbs.train.loop import rate_at
 from disorder.verbs.train.network_rows import epoch_batches, share_batches
-from disorder.verbs.train.request import held_out
+from disorder.verbs.train.request import build_job, check_request, held_out, training_request
 
 torch = pytest.importorskip("torch", reason="needs torch")
 pytest.importorskip("safetensors", reason="needs safetensors")
 
-NETWORKS = list(parts(NetworkPart))
+NETWORKS = [name for name, entry in parts(NetworkPart).items() if entry.is_built_in]
 SMALL = {"width": 16, "hidden": 16, "min_count": 1, "batch_size": 8, "patience": 0}
 LABELS = ("negative", "positive")
 SENTIMENT = Task("sentiment", LABELS)
@@ -194,6 +194,20 @@ def test_training_on_perturbed_texts(tmp_path: Path) -> None:
         settings={**SMALL, "epochs": 1},
     )
     assert done.record["on"] == ["reverse"]
+
+
+def test_perturbed_copies_are_written_as_an_audit_writes_them() -> None:
+    """By default a model learns from words with their marks, as an audit shuffles them; otherwise
+    it would learn to notice the marks alone.
+    """
+    rows = [{"text_a": "Well, it is superb!", "label": label} for label in ("yes", "no")]
+
+    def copy(**options: Any) -> str:
+        request = training_request("plain", rows, {"model": "bow", "with_": ["reverse"], **options})
+        return build_job(check_request(request)).inputs().texts[0][0]
+
+    assert copy() == "superb! is it Well,"
+    assert copy(fidelity="paper") == "superb is it, Well!"
 
 
 def test_examples_that_cannot_be_perturbed_are_counted() -> None:

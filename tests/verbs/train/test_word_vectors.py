@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from disorder.errors import MissingData
-from disorder.verbs.train.word_vectors import WordVectors, check_vectors
+from disorder.verbs.train.trainable_network import WordVectors, check_vectors
 
 
 def test_without_the_package_one_line_says_what_to_type(monkeypatch: pytest.MonkeyPatch) -> None:

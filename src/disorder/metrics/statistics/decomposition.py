@@ -13,9 +13,15 @@ from typing import Protocol
 import numpy as np
 
 from disorder.errors import NothingToMeasure
-from disorder.metrics.statistics.intervals import mean, resampled, share
+from disorder.metrics.statistics.intervals import (
+    ONE_SCORE,
+    has_shared,
+    mean,
+    mean_over_families,
+    resampled,
+    share,
+)
 from disorder.metrics.statistics.ranks import rank_correlation
-from disorder.metrics.statistics.resampling import ONE_SCORE
 from disorder.types import Bools, Floats, Ints, Score
 
 FEW_COLUMNS = 10  # columns of predictions that are resampled; more would only cost time
@@ -28,8 +34,10 @@ class Decomposition(Protocol):
     def value(self) -> float:
         """The score itself."""
 
-    def score(self, *, skipped: int = 0) -> Score:
-        """The score with its interval; `skipped` examples were left out before."""
+    def score(self, *, skipped: int = 0, family: Ints | None = None) -> Score:
+        """The score with its interval; `skipped` examples were left out before. Examples of one
+        `family` are one observation.
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,17 +50,6 @@ class Share:
 
     holds: Bools
     limit: Fraction | None = None
-
-    @classmethod
-    def exceeding(cls, n_accepted: Ints, n_variants: Ints, limit: Fraction) -> Share:
-        """Which examples have an accepted share above the limit; 1 stands for all variants.
-
-        Compared as fractions, so that 34 of 100 is not "more than 0.34" by rounding.
-        """
-        if limit == 1:
-            return cls(np.asarray(n_accepted == n_variants), limit)
-        above = n_accepted * limit.denominator > n_variants * limit.numerator
-        return cls(np.asarray(above), limit)
 
     @property
     def value(self) -> float:
@@ -68,8 +65,10 @@ class Share:
         """A share is its own unit."""
         return x
 
-    def score(self, *, skipped: int = 0) -> Score:
-        """The share with Wilson's interval."""
+    def score(self, *, skipped: int = 0, family: Ints | None = None) -> Score:
+        """The share with Wilson's interval; over families with a bootstrap of them."""
+        if has_shared(family):
+            return mean_over_families(self.values, family, skipped=skipped)
         return share(self.holds, skipped=skipped)
 
 
@@ -122,9 +121,14 @@ class Mean:
         """A mean contribution as a score."""
         return (x - self.origin) / self.span + 0.0
 
-    def score(self, *, skipped: int = 0) -> Score:
-        """The score with a bootstrap interval over examples."""
-        plain = mean(self.values, skipped=skipped + self.n_left_out)
+    def score(self, *, skipped: int = 0, family: Ints | None = None) -> Score:
+        """The score with a bootstrap interval over examples, or families of them."""
+        own = None if family is None else family[self.counts]
+        n_left_out = skipped + self.n_left_out
+        if has_shared(own):
+            plain = mean_over_families(self.values, own, skipped=n_left_out)
+        else:
+            plain = mean(self.values, skipped=n_left_out)
         low, high = sorted((self.in_units(plain.low), self.in_units(plain.high)))
         return Score(self.in_units(plain.value), low, high, plain.n, plain.skipped)
 
@@ -162,8 +166,8 @@ class RankCorrelation:
         everyone = np.arange(len(self.gold))[None, :]
         return float(self._correlations(everyone, self.predictions)[0])
 
-    def score(self, *, skipped: int = 0) -> Score:
-        """The score with a bootstrap interval over examples."""
+    def score(self, *, skipped: int = 0, family: Ints | None = None) -> Score:
+        """The score with a bootstrap interval over examples, whatever their families."""
         value = self.value
         if np.isnan(value):
             raise NothingToMeasure("the model gives every text the same number")
@@ -195,7 +199,7 @@ class BinnedGap:
         """The score."""
         return float(np.abs(self.gaps.sum(axis=0) / self.counts.sum()).sum())
 
-    def score(self, *, skipped: int = 0) -> Score:
+    def score(self, *, skipped: int = 0, family: Ints | None = None) -> Score:
         """The score with an interval that allows for its upward bias.
 
         Distances add up chance: this estimate lies too high, and its resamples higher. The true
@@ -204,13 +208,24 @@ class BinnedGap:
         """
         used = self.counts > 0
         kept = BinnedGap(self.gaps[used], self.counts[used])
+        n_used = len(kept.counts)
+        if family is not None and has_shared(family[used]):
+            kept = kept.summed(family[used])
         n = len(kept.counts)
         found = kept.gaps.sum(axis=0) / kept.counts.sum()
         drawn = np.concatenate([kept.weighted(weights) for weights in ONE_SCORE.weights(n)])
         moved = np.abs(drawn - found).sum(axis=1)
         low = self.value - float(np.nanpercentile(moved, 97.5))
         high = float(np.nanpercentile(np.abs(drawn).sum(axis=1), 97.5))
-        return Score(self.value, max(0.0, low), min(1.0, max(high, self.value)), n, skipped)
+        return Score(self.value, max(0.0, low), min(1.0, max(high, self.value)), n_used, skipped)
+
+    def summed(self, family: Ints) -> BinnedGap:
+        """The same with a row per family."""
+        place = np.unique(family, return_inverse=True)[1]
+        n = int(place.max()) + 1
+        counts = np.bincount(place, self.counts, minlength=n).astype(np.int64)
+        gaps = [np.bincount(place, column, minlength=n) for column in self.gaps.T]
+        return BinnedGap(np.stack(gaps, axis=1), counts)
 
     def weighted(self, weights: Floats) -> Floats:
         """The mean gap of each bin, per row of weights (resamples × examples); NaN where a resample

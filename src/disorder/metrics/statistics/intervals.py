@@ -1,23 +1,73 @@
 """Intervals: Wilson for shares of examples, a bootstrap over examples for everything else.
 
-Our own, because the core does without scipy and statsmodels; tests compare with both.
+Our own, because the core does without scipy and statsmodels; tests compare with both. The unit of a
+bootstrap is the example: its variants are a cluster and are never resampled on their own. All
+scores of n examples share their resamples, so that they can be compared.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
 from math import ceil, log10, pi, sqrt, tan
 from statistics import NormalDist
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
 from disorder.errors import NothingToMeasure
-from disorder.metrics.statistics.resampling import ONE_SCORE
+from disorder.randomness import generator
 from disorder.types import Bools, Floats, Ints, Score
 
 Z = 1.959963984540054  # two-sided 95 %
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """How often to resample, keyed by what for; `held` is up to how many examples counts are kept.
+
+    Counts of how often a resample takes an example are kept for the next score: at a byte per
+    example and resample, more would be seen in the memory.
+    """
+
+    key: str
+    n_resamples: int
+    block: int  # numbers held at once
+    held: int
+
+    def picks(self, n: int, seed: int = 0) -> Iterator[Ints]:
+        """Example numbers drawn with replacement, some resamples at a time."""
+        rng = generator(seed, self.key, str(n))
+        left = self.n_resamples
+        while left:
+            size = min(left, max(1, self.block // n))
+            yield rng.integers(n, size=(size, n))
+            left -= size
+
+    def weights(self, n: int, seed: int = 0) -> Iterator[Floats]:
+        """How often each resample takes each example, some resamples at a time."""
+        if n <= self.held:
+            blocks: Iterator[NDArray[np.uint8]] = iter(_held_counts(self, n, seed))
+        else:
+            blocks = (_counts(picks, n) for picks in self.picks(n, seed))
+        return (block.astype(np.float64) for block in blocks)
+
+
+ONE_SCORE = Bootstrap("bootstrap", n_resamples=1000, block=200_000, held=1_000)
+PAIRED = Bootstrap("paired bootstrap", n_resamples=2000, block=400_000, held=10_000)
+
+
+@lru_cache(maxsize=6)
+def _held_counts(bootstrap: Bootstrap, n: int, seed: int) -> list[NDArray[np.uint8]]:
+    return [_counts(picks, n) for picks in bootstrap.picks(n, seed)]
+
+
+def _counts(picks: Ints, n: int) -> NDArray[np.uint8]:
+    shifted = picks + np.arange(len(picks))[:, None] * n
+    counts = np.bincount(shifted.ravel(), minlength=len(picks) * n)
+    return counts.reshape(len(picks), n).astype(np.uint8)
 
 
 def share(claims: Bools | Ints, *, skipped: int = 0) -> Score:
@@ -67,6 +117,23 @@ def ratio(parts: Floats, wholes: Floats, *, skipped: int = 0) -> Score:
     drawn = np.concatenate([(w @ tops) / (w @ bottoms) for w in _shares(n + 2)])
     low, high = np.percentile(drawn, (2.5, 97.5))
     return Score(value, min(float(low), value), max(float(high), value), n, skipped)
+
+
+def has_shared(family: Ints | None) -> TypeGuard[Ints]:
+    """Whether some examples are of one family."""
+    return family is not None and len(np.unique(family)) < len(family)
+
+
+def mean_over_families(values: Floats, family: Ints, *, skipped: int = 0) -> Score:
+    """The mean of one number in [0, 1] per example, with a bootstrap over families: sums of values
+    ÷ sizes, wider by Student's t as there are few of them.
+    """
+    place = np.unique(family, return_inverse=True)[1]
+    sizes = np.bincount(place).astype(np.float64)
+    found = ratio(np.bincount(place, values).astype(np.float64), sizes)
+    n_effective = max(2, int(sizes.sum() ** 2 / (sizes**2).sum()))
+    wide = widened(found.value, found.low, found.high, n_effective)
+    return Score(found.value, max(0.0, wide.low), min(1.0, wide.high), len(values), skipped)
 
 
 def average(values: Floats, *, skipped: int = 0) -> Score:

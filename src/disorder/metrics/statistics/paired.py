@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import exp, lgamma, log, sqrt
+from statistics import NormalDist
 
 import numpy as np
 
@@ -21,14 +23,15 @@ from disorder.metrics.statistics.decomposition import (
     RankCorrelation,
     Share,
 )
-from disorder.metrics.statistics.intervals import wilson
-from disorder.metrics.statistics.resampling import PAIRED
-from disorder.metrics.statistics.skill_ratio import RatioDifference, SkillRatio
+from disorder.metrics.statistics.intervals import PAIRED, Z, wilson
+from disorder.metrics.statistics.skill_ratio import SkillRatio
 from disorder.randomness import generator
 from disorder.types import Bools, Floats, Ints
 
 N_FLIPS = 9999
 BLOCK = 400_000  # numbers held at once
+LARGEST_Z = 40.0
+STEPS = 40  # of a bisection
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,3 +285,63 @@ def _flipped_sums(added: Floats, seed: int) -> Iterator[Floats]:
         picks = np.frombuffer(rng.bytes(size * len(eights)), dtype=np.uint8).reshape(size, -1)
         yield table[rows, picks].sum(axis=1)
         left -= size
+
+
+@dataclass(frozen=True, eq=False)
+class RatioDifference:
+    """The ratio of another model minus that of the base, on the same examples.
+
+    The interval is made of both ratios' own and of how they move together (Zou and Donner, 2008),
+    as Newcombe's is for shares.
+    """
+
+    base: SkillRatio
+    other: SkillRatio
+
+    @property
+    def value(self) -> float:
+        """The difference."""
+        return self.other.value - self.base.value
+
+    def interval(self, z: float = Z) -> tuple[float, float] | None:
+        """Its interval; None where one of the skills before may be none."""
+        mine = self.base.interval(z)
+        theirs = self.other.interval(z)
+        if mine is None or theirs is None:
+            return None
+        r = self._together
+        low = _combined(self.other.value - theirs[0], mine[1] - self.base.value, r)
+        high = _combined(theirs[1] - self.other.value, self.base.value - mine[0], r)
+        return self.value - low, self.value + high
+
+    def p(self) -> float:
+        """The p-value of no difference: that of the widest interval that leaves 0 out."""
+        inside, outside = LARGEST_Z, 0.0
+        for _ in range(STEPS):
+            z = (inside + outside) / 2
+            bounds = self.interval(z)
+            if bounds is None or bounds[0] <= 0 <= bounds[1]:
+                inside = z
+            else:
+                outside = z
+        return min(1.0, 2 * NormalDist().cdf(-outside))
+
+    @cached_property
+    def _together(self) -> float:
+        """The correlation of both ratios; imagined examples are not shared, so that models that
+        never differ have less than 1.
+        """
+        contrasts = [np.array([1.0, -side.value]) for side in (self.base, self.other)]
+        moved = [
+            side.deviations @ contrast
+            for side, contrast in zip((self.base, self.other), contrasts, strict=True)
+        ]
+        variances = [
+            float(contrast @ side.covariance @ contrast)
+            for side, contrast in zip((self.base, self.other), contrasts, strict=True)
+        ]
+        return float(moved[0] @ moved[1]) / sqrt(variances[0] * variances[1])
+
+
+def _combined(first: float, second: float, correlation: float) -> float:
+    return sqrt(max(0.0, first**2 - 2 * correlation * first * second + second**2))

@@ -1,4 +1,9 @@
-"""Skill ratios: how much of a skill above chance is left, skill after ÷ skill before.
+"""Skill above chance, and ratios of it: how much is left, skill after ÷ skill before.
+
+Skill at all is accuracy minus what the shares of answers and gold labels give by chance: P_o − P_e
+over all labels, however rare, is 0 for every constant and every random answer. It decides whether
+there is skill, and stands in for balanced accuracy where too few labels count. Not divided by
+1 − P_e (that would be Cohen's κ, 1960): a ratio of two skills needs no such unit.
 
 The interval is Fieller's (1954): all ratios r for which after − r · before may be 0. Where the
 skill before may be none there is no ratio, and none is given. Examples of each gold label are a
@@ -11,13 +16,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import floor, isnan, sqrt
-from statistics import NormalDist
 
 import numpy as np
 
 from disorder.errors import NothingToMeasure
-from disorder.metrics.statistics.beyond_chance import BeyondChance
-from disorder.metrics.statistics.family_variance import moves_of_families
+from disorder.metrics.statistics.family_variance import (
+    effective_number,
+    family_sizes,
+    moves_of_families,
+)
 from disorder.metrics.statistics.intervals import Z, student
 from disorder.metrics.statistics.ranks import rank_correlation, rank_influence
 from disorder.types import Bools, Floats, Ints, Score
@@ -27,9 +34,70 @@ from disorder.types import Bools, Floats, Ints, Score
 CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 HALF = 0.5  # the weight of each
 FEW_COLUMNS = 10  # columns of predicted numbers whose spread is measured
-LARGEST_Z = 40.0
-STEPS = 40  # of a bisection
 MINUS = "−"
+
+
+@dataclass(frozen=True, eq=False)
+class BeyondChance:
+    """P_o − P_e, and how far each family moves it."""
+
+    value: float
+    accuracy: float
+    by_chance: float
+    deviations: Floats  # one per family, so that the variance is the sum of their squares
+    imagined: float
+    freedom: int
+    n: int
+
+    @property
+    def variance(self) -> float:
+        """Of the value."""
+        return float(self.deviations @ self.deviations) + self.imagined
+
+    def score(self, z: float = Z) -> Score:
+        """The value with its interval."""
+        half = student(self.freedom, z) * sqrt(self.variance)
+        return Score(self.value, max(-1.0, self.value - half), self.value + half, self.n)
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether there is skill, at one-sided 2.5 %."""
+        return self.score().low > 0
+
+
+def beyond_chance(
+    gold: Ints, answers: Ints, is_predicted: Bools | None = None, family: Ints | None = None
+) -> BeyondChance:
+    """How much more often answers are right than by chance; `answers` has a row per example, one
+    column or several (variants), −1 for an abstention.
+    """
+    answers = answers.reshape(len(gold), -1)
+    weights = np.ones(answers.shape, dtype=bool) if is_predicted is None else is_predicted
+    shares = weights / np.maximum(weights.sum(axis=1, keepdims=True), 1)
+    n = len(gold)
+    n_labels = 1 + max(int(gold.max()), int(answers.max()))
+    of_gold = np.bincount(gold, minlength=n_labels) / n
+    is_label = answers >= 0
+    of_answers = np.bincount(answers[is_label], shares[is_label], minlength=n_labels) / n
+    hit = ((answers == gold[:, None]) * shares).sum(axis=1)
+    accuracy = float(hit.mean())
+    by_chance = float(of_gold @ of_answers)
+    met = (np.where(is_label, of_gold[answers], 0.0) * shares).sum(axis=1)
+    influence = hit - accuracy - of_answers[gold] - met + 2 * by_chance
+    place = np.arange(n) if family is None else np.unique(family, return_inverse=True)[1]
+    moved = np.bincount(place, influence) / n
+    n_families = len(moved)
+    effective = effective_number(family_sizes(place))
+    return BeyondChance(
+        value=accuracy - by_chance,
+        accuracy=accuracy,
+        by_chance=by_chance,
+        deviations=moved * sqrt(n_families / max(1, n_families - 1)),
+        # an imagined family that is right, and one that is wrong: as Agresti and Coull do
+        imagined=((1 - accuracy) ** 2 + accuracy**2) / effective**2,
+        freedom=max(1, floor(effective - 1)),
+        n=n,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +119,7 @@ class SkillRatio:
     rows: tuple[Ints, Floats, Floats] | None = None  # label, after, before of each example
     n_examples: int | None = None  # where deviations are those of families
     n_families: float | None = None
+    z: float = Z  # the normal point of its interval: another where a run was looked at early
 
     @classmethod
     def of_labels(
@@ -81,7 +150,10 @@ class SkillRatio:
         imagined = np.einsum("lci,lcj->lij", corners, corners)
         ratio = after / before if before > 0 else 0.0
         freedom = min(
-            _freedom(_squares(deviations @ contrast, place) + contrast @ imagined @ contrast, sizes)
+            _freedom(
+                np.bincount(place, (deviations @ contrast) ** 2) + contrast @ imagined @ contrast,
+                sizes,
+            )
             for contrast in (np.array([0.0, 1.0]), np.array([1.0, -ratio]))
         )
         chance = 1 / m
@@ -199,8 +271,10 @@ class SkillRatio:
         """Of the skills after and before."""
         return np.asarray(self.deviations.T @ self.deviations + self.imagined)
 
-    def score(self, *, skipped: int = 0) -> Score:
-        """The ratio with its interval; raises where the skill before may be none."""
+    def score(self, *, skipped: int = 0, family: Ints | None = None) -> Score:
+        """The ratio with its interval, which rests on families already; raises where the skill
+        before may be none.
+        """
         bounds = self.interval()
         if bounds is None:
             raise NothingToMeasure(self._no_skill())
@@ -212,9 +286,9 @@ class SkillRatio:
             skipped,
         )
 
-    def interval(self, z: float = Z) -> tuple[float, float] | None:
+    def interval(self, z: float | None = None) -> tuple[float, float] | None:
         """Fieller's interval; None where it has no end, since the skill before may be none."""
-        variance = self.covariance * student(self.freedom, z) ** 2
+        variance = self.covariance * student(self.freedom, self.z if z is None else z) ** 2
         square = self.before**2 - variance[1, 1]
         if self.before <= 0 or square <= 0:
             return None
@@ -271,72 +345,7 @@ def _imagined(means: Floats, sizes: Floats) -> Floats:
     return np.asarray(np.einsum("lci,lcj->lij", corners, corners))
 
 
-def _squares(moved: Floats, place: Ints) -> Floats:
-    """The sum of squares by label."""
-    return np.asarray(np.bincount(place, moved**2), dtype=np.float64)
-
-
 def _freedom(variances: Floats, sizes: Floats) -> int:
     """Degrees of freedom of a sum over labels (Welch and Satterthwaite)."""
     freedom = float(variances.sum()) ** 2 / float((variances**2 / (sizes + 1)).sum())
     return max(1, floor(freedom + 1e-9))
-
-
-@dataclass(frozen=True, eq=False)
-class RatioDifference:
-    """The ratio of another model minus that of the base, on the same examples.
-
-    The interval is made of both ratios' own and of how they move together (Zou and Donner, 2008),
-    as Newcombe's is for shares.
-    """
-
-    base: SkillRatio
-    other: SkillRatio
-
-    @property
-    def value(self) -> float:
-        """The difference."""
-        return self.other.value - self.base.value
-
-    def interval(self, z: float = Z) -> tuple[float, float] | None:
-        """Its interval; None where one of the skills before may be none."""
-        mine = self.base.interval(z)
-        theirs = self.other.interval(z)
-        if mine is None or theirs is None:
-            return None
-        r = self._together
-        low = _combined(self.other.value - theirs[0], mine[1] - self.base.value, r)
-        high = _combined(theirs[1] - self.other.value, self.base.value - mine[0], r)
-        return self.value - low, self.value + high
-
-    def p(self) -> float:
-        """The p-value of no difference: that of the widest interval that leaves 0 out."""
-        inside, outside = LARGEST_Z, 0.0
-        for _ in range(STEPS):
-            z = (inside + outside) / 2
-            bounds = self.interval(z)
-            if bounds is None or bounds[0] <= 0 <= bounds[1]:
-                inside = z
-            else:
-                outside = z
-        return min(1.0, 2 * NormalDist().cdf(-outside))
-
-    @cached_property
-    def _together(self) -> float:
-        """The correlation of both ratios; imagined examples are not shared, so that models that
-        never differ have less than 1.
-        """
-        contrasts = [np.array([1.0, -side.value]) for side in (self.base, self.other)]
-        moved = [
-            side.deviations @ contrast
-            for side, contrast in zip((self.base, self.other), contrasts, strict=True)
-        ]
-        variances = [
-            float(contrast @ side.covariance @ contrast)
-            for side, contrast in zip((self.base, self.other), contrasts, strict=True)
-        ]
-        return float(moved[0] @ moved[1]) / sqrt(variances[0] * variances[1])
-
-
-def _combined(first: float, second: float, correlation: float) -> float:
-    return sqrt(max(0.0, first**2 - 2 * correlation * first * second + second**2))

@@ -152,9 +152,7 @@ def _merged(weights: Floats, queries: Floats, keys: Floats) -> Floats:
 
 @contextmanager
 def without_heads(network: Any, size: tuple[int, int], heads: Collection[Head]) -> Iterator[None]:
-    """The network without some heads; layers are counted as they run, so that layers that share
-    weights are told apart.
-    """
+    """The network without some heads; layers are counted as they run, since some share weights."""
     found = [module for name, module in network.named_modules() if PROJECTION.search(name)]
     layer = threading.local()  # batches may run side by side
 

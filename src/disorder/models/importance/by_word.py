@@ -32,9 +32,7 @@ BY_LEAVING_OUT = (
 
 
 def importance(loaded: LoadedModel, pairs: Sequence[Pair]) -> list[list[Floats]]:
-    """A number for every word of every text: by gradient where the model has one, else by leaving
-    the word out.
-    """
+    """A number for every word of every text: by gradient where there is one, else left out."""
     if isinstance(loaded.predictor, Gradients) and loaded.predictor.has_gradients():
         return loaded.predictor.importance(pairs, _targets(loaded, pairs))
     return leave_one_out(loaded, pairs, _gold(loaded, pairs))
@@ -69,9 +67,7 @@ def _gold(loaded: LoadedModel, pairs: Sequence[Pair]) -> Floats:
 
 
 def _targets(loaded: LoadedModel, pairs: Sequence[Pair]) -> Floats:
-    """Which of the model's own labels mean the gold one (pairs × labels); the number itself for
-    regression.
-    """
+    """Which labels of the model mean the gold one (pairs × labels); the number for regression."""
     gold = _gold(loaded, pairs)
     return gold[:, None] if loaded.columns is None else loaded.columns[:, gold.astype(np.int64)].T
 

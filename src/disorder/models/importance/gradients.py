@@ -29,9 +29,7 @@ Differentiate = Callable[[dict[str, Any]], Calls]
 
 @contextmanager
 def watching(network: Any) -> Iterator[Differentiate]:
-    """A function that differentiates the loss of a batch by its embeddings; meanwhile the network's
-    own gradients are off.
-    """
+    """A function that differentiates the loss of a batch by its embeddings and nothing else."""
     seen = threading.local()  # batches may run side by side
 
     def keep(_layer: Any, given: tuple[Any, ...], named: dict[str, Any], embedded: Any) -> Any:
@@ -78,9 +76,7 @@ def word_embeddings(network: Any) -> list[Any]:
 
 
 def by_word(scores: Floats, spans: Any, sentence: Sentence) -> Floats:
-    """Scores of tokens added up for each word; a token that lies in several words is shared out by
-    length.
-    """
+    """Scores of tokens added up for each word; one in several words is shared out by length."""
     return np.asarray(scores @ shares(spans, sentence))
 
 
@@ -160,18 +156,14 @@ def _differentiated(network: Any, feed: dict[str, Any], seen: Any) -> Calls:
 
 
 def _loss(logits: Any, targets: Any) -> Any:
-    """Cross-entropy of the gold label, which several of the model's labels may make up; squared
-    error for one number.
-    """
+    """Cross-entropy of the gold label, of which the model may have several; else squared error."""
     if logits.shape[1] == 1:
         return (logits[:, 0] - targets[:, 0]) ** 2
     return logits.logsumexp(1) - (logits + targets.log()).logsumexp(1)
 
 
 def placed(scores: Any, embedded: Any, given: Any) -> Any:
-    """The scores at the places of the input's tokens: networks may turn, lengthen or shift what
-    they embed.
-    """
+    """The scores at the places of the tokens: networks may turn, lengthen or shift their input."""
     import torch
 
     n = given.shape[1]
@@ -198,9 +190,7 @@ BUDGET = 2048  # tokens in one pass forward and back
 def integrated_gradients(
     loaded: LoadedModel, pairs: Sequence[Pair], columns: Ints, *, n_steps: int
 ) -> list[list[Floats]]:
-    """A number for every word of every text, for the probability of the label in `columns` (−1: of
-    abstaining).
-    """
+    """A number for every word, for the probability of the label in `columns` (−1: abstaining)."""
     model = loaded.predictor
     if not isinstance(model, Gradients) or not model.has_gradients() or loaded.columns is None:
         raise BadModel(

@@ -17,7 +17,7 @@ from disorder.errors import BadModel
 from disorder.models.inputs.token_blocks import EncodedInputs
 from disorder.models.inputs.tokens import WordTokens
 from disorder.models.inputs.variants import all_texts
-from disorder.models.outputs import softmax
+from disorder.models.outputs import sigmoid_columns, softmax
 from disorder.types import Floats, Ints, Texts, TokenUnit, Variants
 
 # tokens in a batch on a CPU: from 512 to 8,192 no difference above noise was measured
@@ -185,6 +185,10 @@ class TokenModel:
     labels: tuple[str, ...]
     tokens: WordTokens | None  # None where every text is tokenised as a whole
     input_seconds: float
+    batch_size: int | None
+    budget: int  # tokens in a batch
+    pool: ThreadPoolExecutor | None  # batches run side by side on a CPU
+    form = "logits"  # of what the network gives: also probabilities, a share, its logit
 
     def __call__(self, texts: Sequence[Texts], /) -> Floats:
         """Probabilities, one row per text (one number per text for a regression model)."""
@@ -208,18 +212,27 @@ class TokenModel:
             raise BadModel("unit=token needs a fast tokenizer; this model has none: unit=word")
         return [self.tokens.units(text) for text in texts if text is not None]
 
+    def readable(self, texts: Texts, /) -> Texts:
+        """The texts, cut at a word where the model would not read them to the end."""
+        return texts if self.tokens is None else self.tokens.readable(texts)
+
     def _predicted(self, encoded: EncodedInputs) -> Floats:
-        logits = self.outputs_of(encoded, max(1, len(self.labels)))
-        return softmax(logits) if self.labels else logits
+        is_column = self.form in ("share", "logit")
+        found = self.outputs_of(encoded, 1 if is_column else max(1, len(self.labels)))
+        if is_column:
+            return sigmoid_columns(found, is_share=self.form == "share")
+        return softmax(found) if self.labels and self.form == "logits" else found
 
     def outputs_of(self, encoded: EncodedInputs, width: int) -> Floats:
         """What the network gives for each input, a row of `width` numbers."""
         began = time.perf_counter()
-        batches = self.batches(encoded.lengths.tolist())
+        lengths = encoded.lengths.tolist()
+        batches = list(by_length(lengths, batch_size=self.batch_size, budget=self.budget))
         feeds = [self.feed_of(*encoded.batch(members)) for members in batches]
         self.input_seconds += time.perf_counter() - began
-        found = np.empty((len(encoded), width))
-        for members, outputs in zip(batches, self.each(self.forward, feeds), strict=True):
+        found = np.empty((len(lengths), width))
+        each = self.pool.map if self.pool else map
+        for members, outputs in zip(batches, each(self.forward, feeds), strict=True):
             found[members] = outputs
         return found
 
@@ -228,16 +241,8 @@ class TokenModel:
         assert self.tokens is not None
         return EncodedInputs.of_lists(self.tokens.encode(texts))
 
-    def batches(self, lengths: Sequence[int]) -> list[Ints]:
-        """Numbers of inputs that go through the network together."""
-        raise NotImplementedError
-
     def feed_of(self, ids: Ints, type_ids: Ints) -> Feed:
         """The arrays of one batch, as the network takes them."""
-        raise NotImplementedError
-
-    def each(self, run: Run, feeds: Sequence[Feed]) -> Iterator[Floats]:
-        """What `run` makes of every batch, side by side on a CPU."""
         raise NotImplementedError
 
     def forward(self, feed: Feed) -> Floats:

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from disorder.transformations.rendering import lacks_space, stays_in_places, word_joints
-from disorder.types import Bools, Ints, PositionRows, Sentence
+from disorder.types import Bools, Ints, PositionRows, Sentence, Variants
 
 
 class TokenLists(Protocol):
@@ -57,6 +57,19 @@ class EncodedInputs:
         places = self.starts[members][:, None] + np.arange(self.lengths[members[0]])
         return self.ids[places], self.type_ids[places]
 
+    def with_others(self, places: Ints, others: EncodedInputs) -> EncodedInputs:
+        """The inputs with those at some places replaced."""
+        starts = self.starts.copy()
+        lengths = self.lengths.copy()
+        starts[places] = len(self.ids) + others.starts
+        lengths[places] = others.lengths
+        return EncodedInputs(
+            np.concatenate([self.ids, others.ids]),
+            np.concatenate([self.type_ids, others.type_ids]),
+            starts,
+            lengths,
+        )
+
 
 def spread(starts: Ints, lengths: Ints) -> Ints:
     """Every index of the runs that begin at `starts`, one run after the other.
@@ -74,6 +87,8 @@ def joined(lists: Sequence[Sequence[int]]) -> Ints:
     return np.fromiter(chain.from_iterable(lists), dtype=np.int64)
 
 
+# mean length of chunks worth keeping; texts in scripts without spaces would fill the memory
+LONGEST = 24
 MAX_WORDS = 16  # words in a chunk; more is a script without spaces, which is tokenised as texts
 
 
@@ -237,50 +252,62 @@ def put_together(frame: SpecialTokens, first: list[int], second: list[int]) -> E
     return Encoded(ids, types)
 
 
-@dataclass(frozen=True, eq=False)
-class InputPart:
-    """What stands at one place of every input: a run of tokens each, with their text numbers."""
-
-    ids: Ints
-    type_ids: Ints
-    lengths: Ints
+Blocks = Callable[[str], list[int]]  # the tokens of a chunk
 
 
-def special(tokens: Encoded, n: int) -> InputPart:
+def assembled(
+    variants: Sequence[Variants],
+    frame: SpecialTokens,
+    first_block: Blocks,
+    later_block: Blocks,
+    max_length: int,
+) -> tuple[EncodedInputs, Bools]:
+    """The inputs put together from blocks and special tokens, and which of them are right; the
+    others are left as they are.
+    """
+    counts = [len(each) for each in variants]
+    n_inputs = sum(counts)
+    parts = [_special(frame.before, n_inputs)]
+    is_regular = np.ones(n_inputs, dtype=bool)
+    for number, rows in enumerate(zip(*(each.sides for each in variants), strict=True)):
+        if number:
+            parts.append(_special(frame.between, n_inputs))
+        side = _gathered(chunks_of(rows), first_block, later_block)
+        side = side.take(_row_numbers(rows, counts))
+        is_regular &= side.is_regular
+        ids = side.ids[spread(side.starts, side.lengths)]
+        parts.append((ids, np.full(len(ids), frame.types[number]), side.lengths))
+    parts.append(_special(frame.after, n_inputs))
+    lengths = np.sum([part_lengths for _, _, part_lengths in parts], axis=0)
+    found = _concatenated(parts, lengths)
+    return found, is_regular & (lengths <= max_length)
+
+
+def _special(tokens: Encoded, n: int) -> tuple[Ints, Ints, Ints]:
     """The same special tokens in each of n inputs."""
-    lengths = np.full(n, len(tokens.ids))
     ids, types = (np.tile(np.array(each, np.int64), n) for each in (tokens.ids, tokens.type_ids))
-    return InputPart(ids, types, lengths)
+    return ids, types, np.full(n, len(tokens.ids))
 
 
-def words_of(side: SideTokens, type_id: int) -> InputPart:
-    """The tokens of a text, which all have one text number."""
-    ids = side.ids[spread(side.starts, side.lengths)]
-    return InputPart(ids, np.full(len(ids), type_id), side.lengths)
-
-
-def concatenated(parts: Sequence[InputPart]) -> EncodedInputs:
-    """Inputs whose parts stand one after the other."""
-    lengths = np.sum([part.lengths for part in parts], axis=0)
+def _concatenated(parts: Sequence[tuple[Ints, Ints, Ints]], lengths: Ints) -> EncodedInputs:
+    """Inputs whose parts stand one after the other: tokens, their text numbers, and how many of
+    them each input has.
+    """
     starts = np.cumsum(lengths) - lengths
     ids = np.empty(int(lengths.sum()), dtype=np.int64)
     type_ids = np.empty_like(ids)
     at = starts.copy()
-    for part in parts:
-        places = spread(at, part.lengths)
-        ids[places] = part.ids
-        type_ids[places] = part.type_ids
-        at += part.lengths
+    for part_ids, part_types, part_lengths in parts:
+        places = spread(at, part_lengths)
+        ids[places] = part_ids
+        type_ids[places] = part_types
+        at += part_lengths
     return EncodedInputs(ids, type_ids, starts, lengths)
 
 
-def gathered(
-    chunks: Chunks,
-    is_regular: Bools,
-    first_block: Callable[[str], list[int]],
-    later_block: Callable[[str], list[int]],
-) -> SideTokens:
+def _gathered(chunks: Chunks, first_block: Blocks, later_block: Blocks) -> SideTokens:
     """The tokens of every regular row of chunks; the others get none."""
+    is_regular = chunks.is_regular & (chunks.n_letters <= LONGEST * chunks.lengths)
     lengths = np.where(is_regular, chunks.lengths, 0)
     numbers = chunks.numbers[spread(chunks.starts, lengths)]
     keys = numbers + len(chunks.names)  # a chunk has a block at the start of a text, one later
@@ -301,7 +328,7 @@ def gathered(
     return SideTokens(ids, starts, totals[ends] - starts, is_regular)
 
 
-def row_numbers(sides: Sequence[PositionRows], counts: Sequence[int]) -> Ints:
+def _row_numbers(sides: Sequence[PositionRows], counts: Sequence[int]) -> Ints:
     """For every variant of every example the number of its row; a shared row stands for all."""
     n_rows = np.array([len(rows) for rows in sides])
     first = np.repeat(np.cumsum(n_rows) - n_rows, counts)

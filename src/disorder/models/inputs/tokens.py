@@ -18,25 +18,18 @@ import numpy as np
 
 from disorder.errors import BadModel
 from disorder.models.inputs.token_blocks import (
+    LONGEST,
     Encoded,
     EncodedInputs,
-    InputPart,
-    SideTokens,
     SpecialTokens,
-    chunks_of,
-    concatenated,
+    assembled,
     framed,
-    gathered,
     put_together,
-    row_numbers,
-    special,
-    words_of,
 )
+from disorder.models.inputs.truncation import readable
 from disorder.models.inputs.variants import all_texts, are_tokens, take_variants, token_rows
-from disorder.types import Bools, PositionRows, Texts, TokenUnit, Variants
+from disorder.types import Bools, Texts, TokenUnit, Variants
 
-# mean length of chunks worth keeping; texts in scripts without spaces would fill the memory
-LONGEST = 24
 MAX_KEPT = 200_000
 FEW = 3  # variants per example; below that tokenising their texts is quicker
 N_CHECKED = 200  # inputs of an audit that are tokenised both ways
@@ -95,21 +88,38 @@ class WordTokens:
         frame = self._frame(is_pair)
         if not self.is_exact or frame is None or is_mixed or is_few:
             return EncodedInputs.of_lists(self.encode(all_texts(variants)))
-        sides = [self._side([v.a for v in variants], variants)]
-        if is_pair:
-            sides.append(self._side([v.b for v in variants if v.b is not None], variants))
-        found, is_gathered = self._assembled(sides, frame)
+        self._limit()
+        found, is_gathered = assembled(
+            variants, frame, self._first_block, self._later_block, self.max_length
+        )
         if self._n_variants_checked < N_CHECKED:
             self._check_variants(variants, found, is_gathered)
             if not self.is_exact:
                 return EncodedInputs.of_lists(self._all_whole(all_texts(variants)))
-        return self._completed(variants, found, is_gathered)
+        others = np.flatnonzero(~is_gathered)
+        if not len(others):
+            return found
+        texts = all_texts(take_variants(variants, others))
+        return found.with_others(others, EncodedInputs.of_lists(self.encode(texts)))
 
     def units(self, text: str) -> list[TokenUnit]:
         """The tokens of a text, all of them, as units that can be moved."""
         with self._untruncated():
             encoding = self.tokenizer.encode(text, add_special_tokens=False)
         return token_units(text, encoding.ids, encoding.offsets)
+
+    def readable(self, texts: Texts, n_taken: int = 0) -> Texts:
+        """The texts, cut at a word where the tokenizer would cut them off; `n_taken` tokens of the
+        room are needed for something else.
+        """
+        self._limit()
+        n_special = self.tokenizer.num_special_tokens_to_add(texts[1] is not None)
+        is_left = (self.tokenizer.truncation or {}).get("direction") == "left"
+        room = self.max_length - n_special - n_taken
+        return readable(texts, self._n_tokens, room, from_start=is_left)
+
+    def _n_tokens(self, chunk: str) -> tuple[int, int]:
+        return len(self._first_block(chunk)), len(self._later_block(chunk))
 
     def _moved(self, variants: Variants) -> Iterator[Encoded]:
         """Inputs whose tokens were moved: numbers all the way, special tokens where they were.
@@ -237,49 +247,6 @@ class WordTokens:
     def _plain(self, text: str) -> list[int]:
         ids: list[int] = self.tokenizer.encode(text, add_special_tokens=False).ids
         return ids
-
-    def _side(self, sides: Sequence[PositionRows], variants: Sequence[Variants]) -> SideTokens:
-        """The tokens of one side of every variant."""
-        self._limit()
-        chunks = chunks_of(sides)
-        is_regular = chunks.is_regular & (chunks.n_letters <= LONGEST * chunks.lengths)
-        found = gathered(chunks, is_regular, self._first_block, self._later_block)
-        return found.take(row_numbers(sides, [len(each) for each in variants]))
-
-    def _assembled(
-        self, sides: Sequence[SideTokens], frame: SpecialTokens
-    ) -> tuple[EncodedInputs, Bools]:
-        """The inputs put together, and which of them are right; the others are left as they are."""
-        n_inputs = len(sides[0].starts)
-        parts: list[InputPart] = [special(frame.before, n_inputs)]
-        parts.append(words_of(sides[0], frame.types[0]))
-        parts.append(special(frame.between, n_inputs))
-        if len(sides) > 1:
-            parts.append(words_of(sides[1], frame.types[1]))
-        parts.append(special(frame.after, n_inputs))
-        found = concatenated(parts)
-        is_regular = np.logical_and.reduce([side.is_regular for side in sides])
-        return found, is_regular & (found.lengths <= self.max_length)
-
-    def _completed(
-        self, variants: Sequence[Variants], found: EncodedInputs, is_gathered: Bools
-    ) -> EncodedInputs:
-        """The inputs with those that could not be gathered tokenised as texts."""
-        others = np.flatnonzero(~is_gathered)
-        if not len(others):
-            return found
-        texts = all_texts(take_variants(variants, others))
-        made = EncodedInputs.of_lists(self.encode(texts))
-        starts = found.starts.copy()
-        lengths = found.lengths.copy()
-        starts[others] = len(found.ids) + made.starts
-        lengths[others] = made.lengths
-        return EncodedInputs(
-            np.concatenate([found.ids, made.ids]),
-            np.concatenate([found.type_ids, made.type_ids]),
-            starts,
-            lengths,
-        )
 
     def _frame(self, is_pair: bool) -> SpecialTokens | None:
         """The special tokens around texts, learned from one example."""

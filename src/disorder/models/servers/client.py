@@ -138,18 +138,14 @@ class Client:
                 if attempt == self.max_retries:
                     raise self._given_up(failure) from None
                 self.n_retries += 1
-                wait = self._wait(attempt, failure.wait)
+                wait = min(LONGEST_WAIT, self.first_wait * 2**attempt)
+                wait = wait if failure.wait is None else failure.wait  # what the server asked for
+                # a little more, so that requests that failed together do not come back together
+                wait *= 1 + 0.25 * _jitter.random()
                 if failure.is_busy:
                     throttle.slow_down(wait)
                 await asyncio.sleep(wait)
         raise AssertionError("the last attempt returns or raises")
-
-    def _wait(self, attempt: int, asked: float | None) -> float:
-        """Seconds until the next attempt: what the server asked for, else doubled each time; a
-        little more at random, so that requests that failed together do not come back together.
-        """
-        wait = min(LONGEST_WAIT, self.first_wait * 2**attempt) if asked is None else asked
-        return wait * (1 + 0.25 * _jitter.random())
 
     def _given_up(self, failure: _Failed) -> ModelStopped:
         tries = self.max_retries + 1
@@ -252,9 +248,7 @@ def _kind(error: Exception) -> str:
 
 
 def _whole_number(digits: str) -> int | float:
-    """A whole number of JSON; one that is too long to count anything is as it would be in most
-    languages, and never fails to become a float.
-    """
+    """A whole number of JSON; one too long to count anything is a float, as in most languages."""
     return int(digits) if len(digits) <= LONGEST_NUMBER else float(digits)
 
 

@@ -220,9 +220,7 @@ class Endpoint:
         return usual | self.settings.given
 
     def _adapt(self, refusal: Rejected, body: Mapping[str, Any]) -> None:
-        """Change what a refusal is about, where that is ours to change. A field that the user asked
-        for is not left out behind their back.
-        """
+        """Change what a refusal is about, where that is ours: never what the user asked for."""
         if "max_tokens" in body and refusal.names("max_completion_tokens"):
             self.limit_name = "max_completion_tokens"
             return

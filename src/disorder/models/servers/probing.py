@@ -55,11 +55,8 @@ def ways_named(answers: str, chat: str) -> list[Way]:
 
 def probe_questions(prompt: Prompt) -> list[Question]:
     """Two questions that differ in their texts only."""
-    instruction, shots = prompt.openings[0]
-    listing = prompt.listings[0]
     texts: list[Texts] = [(a, b if prompt.is_pair else None) for a, b in PROBES]
-    items = [prompt.template.item(each, listing) for each in texts]
-    return [Question(instruction, shots, item, prompt.words, listing) for item in items]
+    return [prompt.questions([each])[0] for each in texts]
 
 
 @dataclass(frozen=True)
@@ -75,9 +72,7 @@ class Price:
 
 
 async def probed(endpoint: Endpoint, prompt: Prompt, answers: str, known: str = "") -> Probed:
-    """The best way that this server does right, or the `known` one of earlier answers where it
-    still is; raises where none is left.
-    """
+    """The best way that this server does right, or the `known` one; raises where none is left."""
     with endpoint.client.retrying_once():
         await _check_model(endpoint)
         found = await _best_fit(endpoint, prompt, answers, known)
@@ -97,7 +92,9 @@ async def _best_fit(endpoint: Endpoint, prompt: Prompt, answers: str, known: str
                 raise Unfit(f"not possible with {option('chat', prompt.chat)}")
             await way.probe(endpoint, questions)
             right.append(way)
-        except (Unfit, ServerError) as reason:
+        except Rejected as refusal:
+            refused[way.name] = f"HTTP {refusal.status}: {refusal}"
+        except (Unfit, Unusable, ServerError) as reason:
             refused[way.name] = str(reason)
         if right and (right[-1].reads_once or right[-1].name == known):
             break

@@ -81,12 +81,6 @@ def named_options(text: str, options: Sequence[str]) -> list[int]:
     return sorted(found)
 
 
-def is_refusal(text: str, message: Mapping[str, Any], ended: str) -> bool:
-    """Whether a reply that names no option says that there will be none."""
-    is_said = message.get("refusal") or ended == "content_filter" or REFUSAL.search(text)
-    return bool(is_said)
-
-
 @dataclass(frozen=True, eq=False)
 class Answer:
     """Log-probabilities of a question's options, or the reason why there are none.
@@ -130,7 +124,7 @@ class Way(Protocol):
     chats: tuple[str, ...]  # values of --chat that it can be used with
 
     async def probe(self, endpoint: Endpoint, questions: Sequence[Question]) -> None:
-        """Raise `Unfit` where the server does not do this, or does it wrong."""
+        """Raise `Unfit`, `Unusable` or `Rejected` where the server does not do this right."""
 
     async def ask(self, endpoint: Endpoint, question: Question) -> Answer:
         """The answer to a question."""
@@ -142,9 +136,7 @@ EMPTY = {"choices": [{"finish_reason": "length", "message": {"content": ""}}]}
 
 @dataclass(frozen=True)
 class WrittenReply:
-    """The text of a reply without what the model thought aloud; `is_cut` says that it ended at its
-    limit before there was any.
-    """
+    """A reply without what the model thought aloud; `is_cut`: it ended before there was any."""
 
     text: str
     message: Mapping[str, Any]
@@ -160,7 +152,8 @@ class WrittenReply:
     @property
     def why_no_label(self) -> str:
         """Why it names no option."""
-        if is_refusal(self.text, self.message, self.ended):
+        is_filtered = self.message.get("refusal") or self.ended == "content_filter"
+        if is_filtered or REFUSAL.search(self.text):
             return REFUSED
         return self.why_cut if self.is_cut else NO_LABEL
 

@@ -21,7 +21,7 @@ from disorder.requests.option import declared_in
 
 if TYPE_CHECKING:
     from disorder.papers.training import Design
-    from disorder.results.grid import Grid
+    from disorder.results.result import Grid
 
 ComparisonData = Annotated[str, typer.Argument(help="Training data: mnli:train, FILE.jsonl")]
 ComparisonTest = Annotated[
@@ -57,7 +57,7 @@ def designs(
     with resumable(folder, "seed-0"), EpochBar() as bar:
         found = compare_designs(data, test, output["with_"], out=folder, progress=bar, **options)
     note = f"{seeds_text(len(found[0].accuracy_by_seed))}. {MEANING}"
-    _write(folder, found, note)
+    write("--out", folder / "designs.md", markdown([delta_grid(found), design_grid(found)], note))
     if output["as_json"]:
         print_json([asdict(each) for each in found])
         return
@@ -79,7 +79,7 @@ def comparison_folder(
 
 def delta_grid(found: list[Design]) -> Grid:
     """Δ as in the paper's Table 2: one row per transformation, one column per design."""
-    from disorder.results.grid import Grid
+    from disorder.results.result import Grid
 
     titles = {
         "corrupt-train": "Δ, perturbed training",
@@ -101,7 +101,7 @@ def delta_grid(found: list[Design]) -> Grid:
 
 def design_grid(found: list[Design]) -> Grid:
     """One row per design, with its accuracy, Δ, and Δ by seed."""
-    from disorder.results.grid import Grid
+    from disorder.results.result import Grid
 
     heads = ["design", "trained on", "tested on", "n", "accuracy", "Δ to plain", "Δ by seed"]
     rows = [[*heads, "training examples", "unperturbed", "updates"]]
@@ -129,8 +129,3 @@ def _learned_from(design: Design) -> list[str]:
     """Training examples, those left as they were, and updates; one number where seeds agree."""
     counts = (design.n_examples, design.n_unperturbed, design.n_updates)
     return [", ".join(f"{n:,}" for n in dict.fromkeys(by_seed)) for by_seed in counts]
-
-
-def _write(folder: Path, found: list[Design], note: str) -> None:
-    """Write designs.md for people, beside designs.json for machines."""
-    write("--out", folder / "designs.md", markdown([delta_grid(found), design_grid(found)], note))

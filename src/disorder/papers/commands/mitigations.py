@@ -21,7 +21,7 @@ from disorder.specs import listed
 
 if TYPE_CHECKING:
     from disorder.papers.training import Finding
-    from disorder.results.grid import Cell, Grid
+    from disorder.results.result import Cell, Grid
 
 MetricOn = tuple[str, str]  # a metric, and the kind of texts
 Column = tuple[MetricOn, str, str]  # a metric and texts, the group of examples, the title
@@ -104,9 +104,8 @@ def grids_of(found: list[Finding]) -> list[Grid]:
     alone = [f for f in found if f.trained_on]
     measured = {(f.metric, f.texts) for f in mixed}
     shown = {key: title for key, title in TITLES.items() if key in measured}
-    by_spec: list[Column] = [
-        (("abstained", spec), "all", spec) for spec in dict.fromkeys(_tested_on(mixed))
-    ]
+    tested = dict.fromkeys(f.texts for f in mixed if _is_of_transformation(f))
+    by_spec: list[Column] = [(("abstained", spec), "all", spec) for spec in tested]
     groups = [group for group in dict.fromkeys(f.group for f in mixed) if group != "all"]
     grids = [
         _grid("Mitigations", mixed, _columns(shown)),
@@ -126,11 +125,6 @@ def _columns(titles: dict[MetricOn, str], group: str = "all") -> list[Column]:
     return [(key, group, title) for key, title in titles.items()]
 
 
-def _tested_on(found: list[Finding]) -> list[str]:
-    """The transformations that findings are about."""
-    return [f.texts for f in found if _is_of_transformation(f)]
-
-
 def _is_of_transformation(finding: Finding) -> bool:
     """Whether it is the share abstained on of the texts of one transformation."""
     is_share = finding.metric == "abstained" and finding.group == "all"
@@ -140,8 +134,8 @@ def _is_of_transformation(finding: Finding) -> bool:
 
 def _grid(title: str, found: list[Finding], columns: list[Column]) -> Grid:
     """One row per mitigation that has a number."""
-    from disorder.results.grid import Cell, Grid
-    from disorder.results.grid import Column as TableColumn
+    from disorder.results.result import Cell, Grid
+    from disorder.results.result import Column as TableColumn
 
     values = {(f.mitigation, f.trained_on, f.metric, f.texts, f.group): f for f in found}
     rows = []
@@ -154,7 +148,7 @@ def _grid(title: str, found: list[Finding], columns: list[Column]) -> Grid:
 
 
 def _cell(finding: Finding | None) -> Cell:
-    from disorder.results.grid import Cell
+    from disorder.results.result import Cell
     from disorder.results.writing import fixed
 
     if finding is None:
@@ -168,9 +162,7 @@ def _cell(finding: Finding | None) -> Cell:
 
 
 def _write(folder: Path, found: list[Finding], grids: list[Grid]) -> None:
-    """Write mitigations.json for machines, mitigations.md for people, and the transfer matrix as a
-    picture.
-    """
+    """Write mitigations.json, mitigations.md, and the transfer matrix as a picture."""
     write("--out", folder / "mitigations.json", json_text(found, indent=1))
     from disorder.papers.training import gain_lines
 

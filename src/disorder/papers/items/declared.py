@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from disorder.papers.study.item_files import read_items
+from disorder.papers.study.item import read_items
 
 for path in sorted(Path(__file__).parent.glob("*.toml")):
     read_items(path)

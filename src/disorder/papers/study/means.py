@@ -21,10 +21,7 @@ Row = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class MeanRow:
-    """A row that averages others: `name` is what the paper calls it under `key`.
-
-    `members` are the published models, or the sets of data, that it is the mean of.
-    """
+    """A row that averages `members`, models or sets of data; the paper calls it `name`."""
 
     key: Literal["model", "data"]
     name: str
@@ -41,7 +38,7 @@ class MeanRow:
         groups: dict[tuple[Row, str], dict[str, StudyCell]] = {}
         for cell in cells:
             if self.key in cell.row:
-                place = groups.setdefault((_without(cell, self.key), cell.column), {})
+                place = groups.setdefault((_row_without(cell, (self.key,)), cell.column), {})
                 place[cell.row[self.key]] = cell
         found = [
             mean for group in groups.values() if (mean := self._mean(group, names)) is not None
@@ -71,10 +68,6 @@ class MeanRow:
             f"{self.name!r} is not computed: it is of {len(self.members)} models "
             f"({', '.join(self.members)}), and {given}"
         )
-
-
-def _without(cell: StudyCell, key: str) -> Row:
-    return tuple(sorted((name, value) for name, value in cell.row.items() if name != key))
 
 
 def _mean_cell(members: Sequence[StudyCell], key: str, name: str) -> StudyCell:
@@ -132,9 +125,7 @@ def _groups(cells: Iterable[StudyCell]) -> Iterable[list[StudyCell]]:
 
 
 def best_and_mean(cells: Iterable[StudyCell]) -> list[StudyCell]:
-    """The best of several trainings and their mean, as rows of their own; one training is neither,
-    and stays as it is.
-    """
+    """The best of several trainings and their mean, as rows of their own; one alone is neither."""
     found: list[StudyCell] = []
     for group in _groups(cells):
         if len(group) == 1:
@@ -156,10 +147,7 @@ def mean_of(n: int) -> str:
 
 @dataclass(frozen=True)
 class Change:
-    """A column that says how a way to train changes another column, against the first way.
-
-    A `gain` is the difference; a `ratio` is what the paper prints as a change of sensitivity.
-    """
+    """How a way to train changes a column against the first way: by difference, or ratio."""
 
     of: str
     fills: str
@@ -168,9 +156,7 @@ class Change:
     def cells(
         self, ours: Iterable[StudyCell], baseline: Iterable[StudyCell], *, without: Collection[str]
     ) -> list[StudyCell]:
-        """The change of every cell that has one in the baseline, rows matched `without` some
-        keys.
-        """
+        """The change of every cell that the baseline has too, rows matched `without` some keys."""
         before = {_row_without(cell, without): cell for cell in baseline if cell.column == self.of}
         found = []
         for cell in ours:
@@ -184,9 +170,7 @@ class Change:
         return found
 
     def _cell(self, cell: StudyCell, other: StudyCell) -> StudyCell:
-        """Both intervals are taken to be independent, which makes the change's no narrower than it
-        is.
-        """
+        """Both intervals are taken to be independent: that of the change is never too narrow."""
         if self.kind == "gain":
             value = cell.value - other.value
             half = math.hypot(_half(cell), _half(other))
@@ -204,7 +188,7 @@ class Change:
         )
 
 
-def _row_without(cell: StudyCell, without: Collection[str]) -> tuple[tuple[str, str], ...]:
+def _row_without(cell: StudyCell, without: Collection[str]) -> Row:
     return tuple(sorted((key, value) for key, value in cell.row.items() if key not in without))
 
 

@@ -43,9 +43,7 @@ def sorted_settings(given: Mapping[str, str]) -> tuple[dict[str, str], dict[str,
 def check_parts(
     given: PartSettings, used: Iterable[str], own: Mapping[str, Collection[str]]
 ) -> None:
-    """Raise on settings that the item does not use: `used` are the specs of its parts, `own` names
-    what else it can be told.
-    """
+    """Raise on settings that neither the parts `used` nor what is the item's `own` have."""
     names = {name for spec in used for name, _ in _steps(spec)}
     for name, settings in given.items():
         if name not in {*names, *own}:
@@ -83,9 +81,7 @@ def canonical(spec: str, fidelity: Fidelity) -> str:
 
 
 def spec_in_run(run: Run, spec: str) -> str | None:
-    """What a run calls a transformation that an item names: the same, or the same with more
-    settings; None where it has none.
-    """
+    """What a run calls a transformation that an item names, perhaps with more settings."""
     if spec == ORIGINAL:
         return spec
     fidelity: Any = run.settings["fidelity"]
@@ -108,12 +104,8 @@ def _has_all_of(spec: str, wanted: str) -> bool:
     """Whether a spec has the steps of another with all their settings, and perhaps more."""
     theirs, ours = _steps(spec), _steps(wanted)
     return [name for name, _ in theirs] == [name for name, _ in ours] and all(
-        _is_part_of(own, more) for (_, own), (_, more) in zip(ours, theirs, strict=True)
+        own.items() <= more.items() for (_, own), (_, more) in zip(ours, theirs, strict=True)
     )
-
-
-def _is_part_of(own: Mapping[str, str], more: Mapping[str, str]) -> bool:
-    return all(more.get(name) == value for name, value in own.items())
 
 
 def settings_notes(
@@ -145,11 +137,6 @@ class StudySettings(StudyFields):
     def predicting(self) -> dict[str, Any]:
         """How to read data and predict, as audits and explanations take it."""
         return {name: getattr(self, name) for name in declared_in(PredictingOptions)}
-
-    @property
-    def training_set(self) -> str | None:
-        """The training data that was named, all sets together; None where none was."""
-        return "+".join(self.train) or None
 
     @property
     def of_training(self) -> dict[str, str]:

@@ -12,10 +12,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
 
-from disorder.papers.study.naming import short_name
 from disorder.papers.study.part_settings import PartSettings
 from disorder.papers.study.result import StepResult, StudyCell
-from disorder.papers.study.workbench import Workbench
+from disorder.papers.study.workbench import Workbench, short_name
 from disorder.results.run import Run
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, lru_cache
 from importlib.util import find_spec
@@ -82,16 +82,13 @@ def notes_on_settings(item: StudyItem, given: PartSettings) -> list[str]:
     each: then texts are not cut as the paper did.
     """
     left = item_settings(item)
+    kept = {name: {*left.get(name, {}), *given.get(name, {})} for name in item.part_settings}
     return [
         f"{name} without {', '.join(f'{key}={value}' for key, value in lost.items())}, as the "
         "paper has it: NLTK's sentence splitter or its data is not installed"
         for name, own in item.part_settings.items()
-        if (lost := _without(own, {**left.get(name, {}), **given.get(name, {})}))
+        if (lost := {key: value for key, value in own.items() if key not in kept[name]})
     ]
-
-
-def _without(own: Mapping[str, str], kept: Mapping[str, str]) -> dict[str, str]:
-    return {key: value for key, value in own.items() if key not in kept}
 
 
 def lacking_parts(
@@ -132,14 +129,14 @@ def _try_tagger(spec: str, language: str) -> None:
 
 
 def usable_pipeline(item: StudyItem, bench: Workbench) -> tuple[Pipeline, list[str]]:
-    """The item's pipeline without what this machine lacks, and a line about each part left out.
-
-    Raises where nothing would be left.
-    """
+    """The pipeline without what this machine lacks, and notes; raises where nothing is left."""
     settings: Any = bench.part_settings
     perturbs = item.pipeline.perturbs
     needs_language = any("tags" in parse(spec).needs or "words=" in spec for spec in perturbs)
-    language = _language(bench) if needs_language else "en"
+    language = "en"
+    if needs_language and bench.data:  # as the name of the data tells it, else as its texts do
+        known = _known_language(bench.data)
+        language = known or bench.read(bench.data[0], limit=None).task.language
     lacking = lacking_parts(item, settings, language)
     tuned = item.pipeline.tuned(settings)
     if not lacking:
@@ -150,13 +147,6 @@ def usable_pipeline(item: StudyItem, bench: Workbench) -> tuple[Pipeline, list[s
         spec, reason = next(iter(lacking.items()))
         raise DisorderError(f"{item.name} needs {spec}: {reason}")
     return pipeline, [f"left out: {spec} ({reason})" for spec, reason in lacking.items()]
-
-
-def _language(bench: Workbench) -> str:
-    """The language of the data: as its name tells it, else as its texts do."""
-    if not bench.data:
-        return "en"
-    return _known_language(bench.data) or bench.read(bench.data[0], limit=None).task.language
 
 
 def _known_language(data: Sequence[Any]) -> str | None:
@@ -213,13 +203,9 @@ def is_available(spec: str, data_dir: str | None) -> bool:
     pieces = joined_specs(spec)
     if len(pieces) > 1:
         return all(is_available(piece, data_dir) for piece in pieces)
-    return at_hand(spec, data_dir=data_dir) or _has_own_source(spec) or hub_is_reachable()
-
-
-def _has_own_source(spec: str) -> bool:
-    """Whether a source of data other than a file, a paper's set or the hub reads it."""
     name = spec_name(spec)
-    return name in parts(DataPart) and name != "hf" and named_set_of(spec) is None
+    is_of_plugin = name in parts(DataPart) and name != "hf" and named_set_of(spec) is None
+    return at_hand(spec, data_dir=data_dir) or is_of_plugin or hub_is_reachable()
 
 
 def why_no_data(data_dir: str | None) -> str:

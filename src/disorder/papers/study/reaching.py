@@ -14,13 +14,13 @@ from typing import Any
 from disorder.errors import BadData
 from disorder.papers.study.folder import LEGACY
 from disorder.papers.study.item import StudyItem
-from disorder.papers.study.matching import STATED
-from disorder.papers.study.published_tables import PublishedRow
+from disorder.papers.study.published_tables import STATED, PublishedRow
 from disorder.results.saving import record_of, verb_of
 from disorder.safe_io import read_json
 
 PrintedCell = tuple[PublishedRow, str]
 NO_PIPELINE = "no part of the pipeline fills it"
+SEVERAL = ("any", "Transformers")  # rows that no single model has
 
 
 def printed_cells(item: StudyItem) -> Iterator[PrintedCell]:
@@ -34,29 +34,22 @@ def printed_cells(item: StudyItem) -> Iterator[PrintedCell]:
 
 def why_out_of_reach(item: StudyItem, row: PublishedRow, column: str) -> str:
     """Why the pipeline cannot fill a printed cell; empty where it can."""
-    if reason := _listed(item, row, column):
-        return reason
+    names = (column, *(f"{key}={value}" for key, value in row.about.items()), "all")
+    for name in names:
+        if name in item.out_of_reach:
+            return item.out_of_reach[name]
     means = {mean.name: mean for mean in item.means}
     data = row.about.get("data")
     if data is not None and data not in (*item.data, *means):
         return f"the item has no data {data}"
     model = row.about.get("model", "")
-    if _is_of_several(model) and model not in means:
+    is_of_several = model.startswith("mean") or model in SEVERAL or " over " in model
+    if is_of_several and model not in means:
         return f"nothing makes the row {model!r}"
     about = {key: value for key, value in row.about.items() if key not in ("data", *STATED)}
     if any(reach.holds(column, about) for reach in item.pipeline.reach):
         return ""
     return NO_PIPELINE
-
-
-def _listed(item: StudyItem, row: PublishedRow, column: str) -> str:
-    """The reason that the item gives for a column, or for what a row says."""
-    names = (column, *(f"{key}={value}" for key, value in row.about.items()), "all")
-    return next((item.out_of_reach[name] for name in names if name in item.out_of_reach), "")
-
-
-def _is_of_several(model: str) -> bool:
-    return model.startswith("mean") or model in ("any", "Transformers") or " over " in model
 
 
 @dataclass
@@ -105,10 +98,7 @@ def check_item(item: StudyItem, studies: Mapping[str, Mapping[str, Any]]) -> Ite
 
 
 def _computed(item: StudyItem, studies: Mapping[str, Mapping[str, Any]]) -> dict[Any, bool]:
-    """The printed cells that some study has beside its own, and whether they are about the same.
-
-    Numbers of another item that stand beside ours are not counted.
-    """
+    """The printed cells of this item that a study has, and whether they are about the same."""
     own = _numbers(item)
     found: dict[Any, bool] = {}
     for study in studies.values():

@@ -14,9 +14,15 @@ from disorder.data.files import READERS
 from disorder.errors import DisorderError, Lacking, UnknownName, option
 from disorder.papers.requests import PaperFidelity
 from disorder.papers.study.item import StudyItem
-from disorder.papers.study.naming import Given, GivenDesigns, GivenRun, NamedRows, title_of
 from disorder.papers.study.preflight import is_available, why_no_data, why_no_models
-from disorder.papers.study.workbench import LEARNING
+from disorder.papers.study.workbench import (
+    LEARNING,
+    Given,
+    GivenDesigns,
+    GivenRun,
+    NamedRows,
+    title_of,
+)
 from disorder.papers.training import FinishedDesigns
 from disorder.registry import DataPart, ModelPart, NetworkPart, parts
 from disorder.results.run_folder import read_run
@@ -30,26 +36,16 @@ HUMAN_TASK = "task.json"  # in a folder that people answer
 
 
 def as_list(given: Any) -> list[Any]:
-    """Several models or sets of data as a list; one of them alone is a list of one.
-
-    Rows (a list of dictionaries) are one set of data.
-    """
-    if isinstance(given, list | tuple) and not _is_rows(given):
-        return list(given)
-    return [given]
-
-
-def _is_rows(given: Sequence[Any]) -> bool:
-    return bool(given) and all(isinstance(each, Mapping) for each in given)
+    """Models or sets of data as a list; rows (a list of dictionaries) are one set of data."""
+    is_several = isinstance(given, list | tuple)
+    is_rows = is_several and given and all(isinstance(each, Mapping) for each in given)
+    return list(given) if is_several and not is_rows else [given]
 
 
 def split_models_and_data(
     given: Iterable[Any], *, needs_model: bool
 ) -> tuple[list[Any], list[Any]]:
-    """Models and data, in the order given.
-
-    What can be both (`builtin`) is a model first, and data after one.
-    """
+    """Models and data, in order; what can be both (`builtin`) is a model first, then data."""
     models: list[Any] = []
     data: list[Any] = []
     for each in map(as_given_run, given):
@@ -63,9 +59,7 @@ def split_models_and_data(
 
 
 def as_given_run(given: Any) -> Any:
-    """A folder of a run or of designs as what is in it, a path as the spec it is; anything else
-    stays.
-    """
+    """A folder of a run or of designs as what is in it, a path as its spec; all else stays."""
     if not isinstance(given, str | Path):
         return given
     folder = Path(given)
@@ -86,18 +80,12 @@ def _kind(given: Any) -> Literal["model", "data", "either"]:
     if name == "hf":
         return "data" if ":" in address and not Path(address).exists() else "model"
     if name == "builtin":
-        return _builtin_kind(address)
+        return "model" if address == "bow" else "data" if address else "either"
     if named_set_of(given) is not None or Path(given).suffix.lower() in {*READERS, ".gz"}:
         return "data"
     if name in parts(ModelPart) or name in parts(NetworkPart):
         return "model"
     return "data" if name in parts(DataPart) or Path(given).is_file() else "model"
-
-
-def _builtin_kind(address: str) -> Literal["model", "data", "either"]:
-    if not address:
-        return "either"
-    return "model" if address == "bow" else "data"
 
 
 def usual_fidelity(item: StudyItem, models: Sequence[Any]) -> PaperFidelity:
@@ -111,14 +99,11 @@ def usual_fidelity(item: StudyItem, models: Sequence[Any]) -> PaperFidelity:
             found: PaperFidelity = model.run.settings["fidelity"]
             return found
     has_tokens = all(isinstance(model, str) and model.startswith("hf:") for model in models)
-    if item.fidelity == "released" and not has_tokens and _needs_tokens(item):
-        return "paper"
+    if item.fidelity == "released" and not has_tokens:
+        named = [spec for spec in item.pipeline.perturbs if spec not in (ORIGINAL, *LEARNING)]
+        if any(parse(spec, fidelity="released").needs & set(OF_MODEL) for spec in named):
+            return "paper"
     return item.fidelity
-
-
-def _needs_tokens(item: StudyItem) -> bool:
-    named = [spec for spec in item.pipeline.perturbs if spec not in (ORIGINAL, *LEARNING)]
-    return any(parse(spec, fidelity="released").needs & set(OF_MODEL) for spec in named)
 
 
 def models_for(item: StudyItem, given: Sequence[Any]) -> list[Any]:
@@ -126,8 +111,12 @@ def models_for(item: StudyItem, given: Sequence[Any]) -> list[Any]:
     pipeline = item.pipeline
     if given and not pipeline.needs_model and pipeline.kind != "drawing":
         raise DisorderError(f"{title_of(given[0])!r}: {_what_it_takes(item)}")
-    if not pipeline.trains:
-        _check_trained(item, given)
+    for model in given if not pipeline.trains else ():
+        if isinstance(model, str) and model in parts(NetworkPart):
+            raise DisorderError(
+                f"{item.name} tests trained models and trains none: "
+                f"disorder train plain DATA --model {model} --out FOLDER, then {model}:FOLDER"
+            )
     if not pipeline.takes_runs and any(isinstance(model, GivenRun) for model in given):
         raise DisorderError(
             f"{item.name} needs the model itself: it trains, or predicts what no audit does"
@@ -151,15 +140,6 @@ def _what_it_takes(item: StudyItem) -> str:
     if item.pipeline.kind == "people":
         takes, word = "folders that people answered", "TASK"
     return f"{item.name} takes {takes}: disorder study {item.name} {word}"
-
-
-def _check_trained(item: StudyItem, models: Sequence[Any]) -> None:
-    for model in models:
-        if isinstance(model, str) and model in parts(NetworkPart):
-            raise DisorderError(
-                f"{item.name} tests trained models and trains none: "
-                f"disorder train plain DATA --model {model} --out FOLDER, then {model}:FOLDER"
-            )
 
 
 def data_for(

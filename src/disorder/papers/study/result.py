@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, Field, model_validator
 
 from disorder.errors import NothingToMeasure
-from disorder.results.render import notebook
+from disorder.results.render import render
 from disorder.results.result import Result
 from disorder.types import Score
 
@@ -108,10 +108,7 @@ class StudyLink(BaseModel):
 
 
 class StepResult(BaseModel):
-    """What one step of a pipeline found; kept in a file, so that a study can be resumed.
-
-    `made_of` are the fingerprints of the data and the model.
-    """
+    """What one step of a pipeline found, kept in a file; `made_of`: of which data and model."""
 
     made_of: dict[str, str] = Field(default_factory=dict)
     cells: list[StudyCell] = Field(default_factory=list)
@@ -239,7 +236,7 @@ class Study(BaseModel):
         return repr(self)
 
     def _repr_html_(self) -> str:
-        return notebook(self.result)
+        return render(self.result, "notebook")
 
 
 VERDICT_WITHOUT_CELLS = {

@@ -1,16 +1,18 @@
-"""The request of a study: an item, settings, models and data; run, it gives cells beside printed
-numbers.
+"""The verb `study`: an item of a paper with settings, models and data, computed and put beside the
+published numbers.
 """
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from disorder.data import honest_name
 from disorder.errors import BadData, DisorderError, Lacking, NothingToMeasure, option
+from disorder.papers.requests import StudyOptions
 from disorder.papers.study.folder import (
     LEGACY,
     has_results,
@@ -18,15 +20,7 @@ from disorder.papers.study.folder import (
     remove_if_empty,
     write_study,
 )
-from disorder.papers.study.item import StudyItem
-from disorder.papers.study.matching import TableMatcher
-from disorder.papers.study.naming import (
-    Given,
-    GivenDesigns,
-    recorded_name,
-    short_name,
-    title_of,
-)
+from disorder.papers.study.item import StudyItem, find_item
 from disorder.papers.study.part_settings import (
     PartSettings,
     StudySettings,
@@ -34,8 +28,7 @@ from disorder.papers.study.part_settings import (
     settings_notes,
     with_settings,
 )
-from disorder.papers.study.pictures import forests
-from disorder.papers.study.pipelines.per_task_training import PerTaskTraining, is_trained
+from disorder.papers.study.pipelines.training_table import PerTaskTraining, is_trained
 from disorder.papers.study.preflight import (
     Lacks,
     check_packages,
@@ -46,17 +39,31 @@ from disorder.papers.study.preflight import (
     usable_pipeline,
     why_no_data,
 )
+from disorder.papers.study.published_tables import TableMatcher
 from disorder.papers.study.resolving import (
+    as_given_run,
+    as_list,
     check_distinct,
     check_folders,
     data_for,
     models_for,
     published_names,
+    split_models_and_data,
+    usual_fidelity,
 )
 from disorder.papers.study.result import StepResult, Study, StudyCell
-from disorder.papers.study.table_lines import title
-from disorder.papers.study.workbench import LEARNING, Workbench
-from disorder.results.progress import Steps
+from disorder.papers.study.table_lines import forests, title
+from disorder.papers.study.workbench import (
+    LEARNING,
+    Given,
+    GivenDesigns,
+    Workbench,
+    recorded_name,
+    short_name,
+    title_of,
+)
+from disorder.requests.keywords import takes_options
+from disorder.results.progress import Steps, shown_progress
 from disorder.results.saving import record_of
 from disorder.safe_io import read_json, reason
 from disorder.specs import split_spec
@@ -106,7 +113,11 @@ class StudyRequest:
         try:
             bench.progress = counting = Steps(progress, pipeline.step_names(bench))
             steps = list(counting.counted(pipeline(bench)))
-            self._check_found_something(steps)
+            is_empty = not any(step.cells or step.pictures for step in steps)
+            if item.pipeline.needs_model and is_empty:
+                reasons = "; ".join(note for step in steps for note in step.notes)
+                because = f" ({reasons})" if reasons else ""
+                raise NothingToMeasure(f"{item.name}: nothing was found{because}")
         except BaseException:
             remove_if_empty(folder, was_there=made)
             raise
@@ -115,10 +126,7 @@ class StudyRequest:
         return found
 
     def _resolved(self) -> tuple[list[Any], list[Any], dict[str, str], list[str]]:
-        """Models, data, what the models are called in print, and notes on sets left out.
-
-        Raises with everything that the item lacks, in one line.
-        """
+        """Models, data, names in print, and notes; raises with all that is lacking, in one line."""
         item = self.item
         models: list[Any] = []
         data: list[Any] = []
@@ -133,14 +141,19 @@ class StudyRequest:
             names = published_names(item, models, self.names)
         with lacks.noted():
             data, notes = data_for(item, self.data, self.settings.data_dir, models)
-        with lacks.noted():
-            self._check_training_data(models)
+        with lacks.noted():  # before anything is trained
+            train = None if self._tests_as_given(models) else self._train
+            if train and not is_available(train, self.settings.data_dir):
+                raise Lacking(
+                    f"{item.name} learns from {train}: {why_no_data(self.settings.data_dir)}; "
+                    f"or say {option('train', 'DATA')}"
+                )
         lacks.check()
         return models, data, names, notes
 
     @property
     def _train(self) -> str | None:
-        return self.settings.training_set or self.item.train
+        return "+".join(self.settings.train) or self.item.train
 
     @property
     def _part_settings(self) -> dict[str, dict[str, str]]:
@@ -153,15 +166,6 @@ class StudyRequest:
                 for name, each in own.items()
             }
         return {name: {**own.get(name, {}), **given.get(name, {})} for name in {**own, **given}}
-
-    def _check_training_data(self, models: Sequence[Any]) -> None:
-        """Raise where the training data is missing, before anything is trained."""
-        train = None if self._tests_as_given(models) else self._train
-        if train and not is_available(train, self.settings.data_dir):
-            raise Lacking(
-                f"{self.item.name} learns from {train}: {why_no_data(self.settings.data_dir)}; "
-                f"or say {option('train', 'DATA')}"
-            )
 
     def _new_study(
         self, models: Sequence[Any], data: Sequence[Any], names: Mapping[str, str]
@@ -211,9 +215,7 @@ class StudyRequest:
 
     @property
     def _q(self) -> tuple[int, int] | None:
-        """How many permutations are drawn here and in the paper; some transformations draw a fixed
-        number.
-        """
+        """How many permutations are drawn, here and in the paper; some parts fix it."""
         pipeline = self.item.pipeline
         if pipeline.q is None:
             return None
@@ -268,14 +270,6 @@ class StudyRequest:
         name = honest_name(train, data_dir=self.settings.data_dir)
         return "" if name == self.item.train else "counted over other training data"
 
-    def _check_found_something(self, steps: Sequence[StepResult]) -> None:
-        if not self.item.pipeline.needs_model:
-            return
-        if not any(step.cells or step.pictures for step in steps):
-            reasons = "; ".join(note for step in steps for note in step.notes)
-            because = f" ({reasons})" if reasons else ""
-            raise NothingToMeasure(f"{self.item.name}: nothing was found{because}")
-
     def _fill(
         self,
         found: Study,
@@ -297,8 +291,7 @@ class StudyRequest:
             found.links += step.links
             found.notes += step.notes
             found.pictures += step.pictures
-        columns = [*found.columns, *(cell.column for cell in found.cells)]
-        found.columns = list(dict.fromkeys(columns))
+        found.columns = list(dict.fromkeys([*found.columns, *(c.column for c in found.cells)]))
         found.draws = matcher.other_draws(found.columns)
         for name in found.columns:
             found.units.setdefault(name, self.item.pipeline.units.get(name, "share"))
@@ -374,3 +367,56 @@ def _check_same_request(folder: Path, now: Study) -> None:
         raise DisorderError(
             f"{folder} holds this study with another {settings}; choose another {option('out')}"
         )
+
+
+@takes_options(StudyOptions)
+def study(
+    name: str,
+    *models_or_data: Any,
+    models: Any = (),
+    data: Any = (),
+    as_: str | Sequence[str] = (),
+    out: str | Path | None = None,
+    progress: Progress | None = None,
+    **options: Unpack[StudyOptions],
+) -> Study:
+    """Compute a table or figure of a paper for any model and data, with the published numbers
+    beside ours.
+
+    A notebook displays the result; `found.cell("p_c", data="mnli:matched")` is one number,
+    `found.records` all of them, `found.save(folder)` writes the page.
+
+    name: PAPER/ITEM, as `disorder study --list` shows them: `"unli/table2"`.
+    models_or_data: Models, data or folders of finished runs, in any order; those of
+        `disorder.audit`. None: the paper's own, as far as they are available.
+    models: One model or a list, where it should be clear which is which.
+    data: One set of data or a list of them.
+    as_: The published model that each model stands for, in order.
+    out: Folder to keep everything in; a study that was stopped is resumed there.
+    progress: Called with stage, done, total and a note.
+    """
+    item = find_item(name)
+    settings = StudySettings.of(options)
+    more_models, more_data = split_models_and_data(
+        models_or_data, needs_model=item.pipeline.needs_model
+    )
+    every = [*map(as_given_run, as_list(models)), *more_models]
+    settings = replace(
+        settings,
+        fidelity=settings.fidelity or usual_fidelity(item, every),
+        seeds=settings.seeds or item.seeds,
+        set={name: str(value) for name, value in settings.set.items()},
+    )
+    request = StudyRequest(
+        item=item,
+        settings=settings,
+        models=every,
+        data=[*(str(d) if isinstance(d, Path) else d for d in as_list(data)), *more_data],
+        names=[as_] if isinstance(as_, str) else list(as_),
+    )
+    report = shown_progress(progress)
+    if out is not None:
+        with Store.open(Path(out)) as store:
+            return request.run(store, report)
+    with tempfile.TemporaryDirectory() as temporary:
+        return request.run(Store(Path(temporary)), report)

@@ -1,18 +1,23 @@
-"""Lines of a study's table: ours with the interval, printed numbers below, and the difference."""
+"""What a study shows: the lines of its table (ours with the interval, printed numbers below, the
+difference), and one picture per column.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
-from disorder.papers.study.naming import short_name
 from disorder.papers.study.published_tables import SCALES, decimals
-from disorder.papers.study.result import NEAR, PublishedNumber, Study, StudyCell
-from disorder.results.grid import Cell, Column, Grid, as_latex
-from disorder.results.markup import latex_code, latex_label, latex_text
+from disorder.papers.study.result import NEAR, PublishedNumber, Study, StudyCell, StudyPicture
+from disorder.papers.study.workbench import short_name
+from disorder.results.charts import BLUE, ORANGE
+from disorder.results.drawing import GREY, svg
+from disorder.results.markup import name_of
+from disorder.results.result import Cell, Column, Grid
 from disorder.results.writing import title_of
+from disorder.visible_text import visible
 
 TITLES = {"delta": "Δ"}  # columns that are not metrics; metrics have titles of their own
 MINUS = re.compile(r"^-(?=[\d.])")  # of a number, as it is typed; pages have a true minus
@@ -94,16 +99,18 @@ def title(column: str) -> str:
 
 
 def lines(study: Study, keys: Sequence[str] | None = None) -> Iterator[TableLine]:
-    """All lines, row by row of ours.
-
-    What is printed about other models comes once, after the last row that it stands beside.
-    """
+    """All lines, row by row of ours; what is printed of other models comes once, at the end."""
     keys = keys_of(study) if keys is None else keys
     rows = list(study.rows)
     last = {_without_model(row): number for number, (row, _) in enumerate(rows)}
     compared: set[tuple[str, ...]] = set()
     for number, (row, cells) in enumerate(rows):
-        yield _our_line(study, row, cells, keys)
+        about = [short_name(row[key]) if row.get(key) else "" for key in keys]
+        texts = [
+            ours(cells[name], study.units[name]) if name in cells and holds != "theirs" else ""
+            for name, holds in shown_columns(study)
+        ]
+        yield TableLine(about, "ours", texts)
         for model in _models(cells, is_same=True):
             compared.add((model, *_without_model(row)))
             yield from _same_lines(study, model, cells, keys)
@@ -122,17 +129,6 @@ def _models(cells: Mapping[str, StudyCell], *, is_same: bool) -> list[str]:
     """The published models that have numbers beside these cells."""
     every = [each for cell in cells.values() for each in cell.theirs if each.is_same == is_same]
     return list(dict.fromkeys(each.model for each in every))
-
-
-def _our_line(
-    study: Study, row: Mapping[str, str], cells: Mapping[str, StudyCell], keys: Sequence[str]
-) -> TableLine:
-    about = [short_name(row[key]) if row.get(key) else "" for key in keys]
-    texts = [
-        ours(cells[column], study.units[column]) if column in cells and holds != "theirs" else ""
-        for column, holds in shown_columns(study)
-    ]
-    return TableLine(about, "ours", texts)
 
 
 def _same_lines(
@@ -251,14 +247,13 @@ def printed_grid(study: Study) -> Grid:
     return Grid.of_texts([[*keys, *map(title, columns)], *rows], "as published", len(keys))
 
 
-def latex_table(study: Study) -> str:
+def paper_grid(study: Study) -> Grid:
     """The table of a study for a paper, as its page has it."""
     caption = (
-        f"{latex_code(study.item)}, computed again ({latex_text(study.does)}): ours in bold with "
-        "95\\,\\% intervals over examples, beside the published numbers. "
-        f"In the paper: {latex_text(study.title)}."
+        f"`{study.item}`, computed again ({study.does}): ours in bold with 95 % intervals over "
+        f"examples, beside the published numbers. In the paper: {study.title}."
     )
-    return as_latex(study_grid(study), caption, latex_label(study.item))
+    return replace(study_grid(study), caption=caption, name=name_of(study.item))
 
 
 def text_table(study: Study) -> list[str]:
@@ -272,3 +267,114 @@ def text_table(study: Study) -> list[str]:
         "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     ]
+
+
+WHOSE = ("ours", "published, same model and data", "published, another model")
+MOST = 120  # points of a picture; with more of them nothing can be read
+CAPTION = "{title}: ours with 95 % intervals{published}."
+BESIDE = (
+    "; printed numbers in orange where they are about the same model and data, "
+    "in grey where they are not"
+)
+
+
+def forests(study: Study) -> list[StudyPicture]:
+    """A picture for every column with two points or more; none for counts."""
+    found = []
+    left_out = constants(study)
+    for column in columns_of(study):
+        unit = study.units[column]
+        if unit == "count":
+            continue
+        cells = [cell for cell in study.cells if cell.column == column]
+        points = [*_ours(cells, unit, left_out), *_others(cells, unit, left_out)]
+        if 1 < len(points) <= MOST:
+            has_published = any(point["whose"] != WHOSE[0] for point in points)
+            caption = CAPTION.format(title=title(column), published=BESIDE if has_published else "")
+            drawn = _forest(points, title(column), unit)
+            found.append(StudyPicture(name=column, caption=caption, svg=drawn))
+    return found
+
+
+def _ours(
+    cells: Sequence[StudyCell], unit: str, left_out: Collection[str]
+) -> Iterator[dict[str, Any]]:
+    """Our points, and the printed ones that are about the same."""
+    scale = SCALES[unit]
+    for cell in cells:
+        name = _name([value for key, value in cell.row.items() if key not in left_out])
+        low, high = cell.bounds
+        yield {
+            "name": name,
+            "whose": WHOSE[0],
+            "value": cell.value / scale,
+            "low": low / scale,
+            "high": high / scale,
+        }
+        if cell.same is not None:
+            yield {"name": name, "whose": WHOSE[1], "value": cell.same.value / scale}
+
+
+def _others(
+    cells: Sequence[StudyCell], unit: str, left_out: Collection[str]
+) -> Iterator[dict[str, Any]]:
+    """The printed points about other models, each once."""
+    drawn = {(each.model, *_rest(cell)) for cell in cells for each in cell.theirs if each.is_same}
+    for cell in cells:
+        rest = [value for name, value in cell.row.items() if name not in ("model", *left_out)]
+        for each in cell.theirs:
+            key = (each.model, *_rest(cell))
+            if key not in drawn:
+                drawn.add(key)
+                yield {
+                    "name": _name([each.model, *rest]),
+                    "whose": WHOSE[2],
+                    "value": each.value / SCALES[unit],
+                }
+
+
+def _rest(cell: StudyCell) -> tuple[str, ...]:
+    return tuple(value for key, value in cell.row.items() if key != "model")
+
+
+def _name(words: Sequence[str]) -> str:
+    return visible(" · ".join(short_name(word) for word in words)).replace("\n", " ")
+
+
+def _forest(points: list[dict[str, Any]], name: str, unit: str) -> str:
+    y = {
+        "field": "name",
+        "type": "nominal",
+        "sort": list(dict.fromkeys(point["name"] for point in points)),
+        "title": None,
+        "axis": {"labelLimit": 320},
+    }
+    x = {
+        "field": "value",
+        "type": "quantitative",
+        "title": name if unit == "share" else f"{name} ({unit})",
+        "scale": {"zero": False},
+    }
+    drawn = [whose for whose in WHOSE if any(point["whose"] == whose for point in points)]
+    legend = {"title": None, "orient": "top", "columns": 1, "labelLimit": 320, "values": drawn}
+    whose = {
+        "field": "whose",
+        "type": "nominal",
+        "legend": legend if len(drawn) > 1 else None,  # one kind of point explains itself
+    }
+    colour = whose | {"scale": {"domain": list(WHOSE), "range": [BLUE, ORANGE, GREY]}}
+    shapes = ["circle", "diamond", "triangle-right"]
+    shape = whose | {"scale": {"domain": list(WHOSE), "range": shapes}}
+    span = {"y": y, "x": x | {"field": "low"}, "x2": {"field": "high"}}
+    layers: list[dict[str, Any]] = [
+        {
+            "transform": [{"filter": "isValid(datum.low)"}],
+            "mark": {"type": "rule", "size": 2, "color": BLUE, "aria": False},
+            "encoding": span,
+        },
+        {
+            "mark": {"type": "point", "size": 60, "filled": True, "opacity": 1},
+            "encoding": {"y": y, "x": x, "color": colour, "shape": shape},
+        },
+    ]
+    return svg({"data": {"values": points}, "layer": layers, "height": {"step": 20}})

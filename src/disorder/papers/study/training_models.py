@@ -12,9 +12,8 @@ from types import MappingProxyType
 from typing import Any
 
 from disorder.errors import DisorderError, option
-from disorder.papers.study.naming import hashed_folder_name, raw_data, short_name
 from disorder.papers.study.part_settings import canonical
-from disorder.papers.study.workbench import Workbench
+from disorder.papers.study.workbench import Workbench, hashed_folder_name, raw_data, short_name
 from disorder.papers.training import Design, Finding, designs, mitigations
 from disorder.safe_io import read_json
 from disorder.specs import split_spec
@@ -71,7 +70,7 @@ def train_model(
     keeps the settings of its network.
     """
     out = bench.folder / "models" / hashed_folder_name(model, name, f"seed-{seed}")
-    base = TrainingRequest(data=bench.train, **_request(bench, model, usual))
+    base = TrainingRequest(data=bench.train, fidelity="paper", **_request(bench, model, usual))
     if start is not None:
         names = loop_setting_names()
         kept = {key: value for key, value in base.settings.items() if key in names}
@@ -96,9 +95,7 @@ def train_model(
 
 
 def held_out_notes(spec: Any, what: str) -> list[str]:
-    """How many examples a training did not learn from, where its recipe needs some for itself;
-    `what` says which training.
-    """
+    """How many examples a training (`what`) held out, where its recipe needs some for itself."""
     path = Path(split_spec(spec)[1]) / "training.json" if isinstance(spec, str) else Path()
     if not path.is_file():
         return []
@@ -163,10 +160,7 @@ def _request(
     usual: Mapping[str, str],
     fixed: Mapping[str, str] = MappingProxyType(ALL_ROWS),
 ) -> dict[str, Any]:
-    """What every training gets; the paper's settings are for the encoders that it fine-tunes.
-
-    With `--set epoch=best` a tenth of the rows is held out and chooses the epoch.
-    """
+    """What every training gets; the paper's settings are for the encoders that it fine-tunes."""
     if bench.settings.of_training.get("epoch") == "best":
         fixed = {}
     papers = usual if model.startswith("hf:") else {}

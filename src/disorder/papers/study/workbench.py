@@ -1,7 +1,8 @@
-"""The workbench of a pipeline: models, data and settings of one study, and its folder.
+"""The workbench of a pipeline: models, data and settings of one study, how they are named in tables
+and folders, and the folder of the study.
 
-Modules beside this one run other verbs on it (`auditing`, `explaining`, `training_models`), each in
-a folder inside the study's, so that a study that was stopped can be resumed.
+Modules beside this one run other verbs on it (`verbs_used`, `training_models`), each in a folder
+inside the study’s, so that a study that was stopped can be resumed.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -17,21 +19,117 @@ from disorder.data import honest_name
 from disorder.errors import DisorderError, option
 from disorder.models import load
 from disorder.papers.requests import PaperFidelity
-from disorder.papers.study.naming import (
-    Given,
-    OneLanguage,
-    hashed_folder_name,
-    raw_data,
-    short_name,
-    title_of,
-)
 from disorder.papers.study.part_settings import PartSettings, StudySettings, with_settings
 from disorder.papers.study.result import StepResult, StudyLink
+from disorder.papers.training import FinishedDesigns
 from disorder.requests.settings import Settings
+from disorder.results.run import Run
+from disorder.results.writing import short_name as without_folders
 from disorder.specs import split_spec
 from disorder.store.store import Store, records
 from disorder.types import Dataset, Progress
 from disorder.verbs.selected_data import selected_data
+from disorder.verbs.train import folder_name
+
+
+@dataclass(frozen=True)
+class GivenRun:
+    """The folder of a finished audit, given in place of a model and its data."""
+
+    folder: Path
+    run: Run
+
+    @property
+    def data(self) -> str:
+        """The data it is about."""
+        return self.run.data
+
+    @property
+    def limit(self) -> int | None:
+        """How many examples were tested at most."""
+        limit = self.run.settings.get("limit")
+        return int(limit) if limit else None
+
+
+@dataclass(frozen=True)
+class GivenDesigns:
+    """The folder of finished designs, given in place of a model, its training and its test data."""
+
+    designs: FinishedDesigns
+
+    @property
+    def folder(self) -> Path:
+        """Where they lie."""
+        return self.designs.folder
+
+    @property
+    def data(self) -> str:
+        """The data that models were tested on."""
+        return self.designs.about.test
+
+    @property
+    def limit(self) -> int | None:
+        """How many examples were tested at most."""
+        return self.designs.about.test_limit
+
+
+Given = GivenRun | GivenDesigns  # what was finished before, and is shown again
+
+
+@dataclass(frozen=True)
+class NamedRows:
+    """Data given as rows, and the name it has in the table."""
+
+    name: str
+    given: Any
+
+
+@dataclass(frozen=True)
+class OneLanguage(NamedRows):
+    """The rows of one language, which the study has read itself; `source` names all of them."""
+
+    source: str
+
+
+def title_of(given: Any) -> str:
+    """What a model or data is called in the table."""
+    match given:
+        case str():
+            return given
+        case GivenRun(run=run):
+            return run.model
+        case GivenDesigns(designs=designs):
+            return designs.about.model
+        case NamedRows(name=name):
+            return name
+    return str(getattr(given, "__name__", type(given).__name__))
+
+
+def raw_data(data: Any) -> Any:
+    """Data as the user gave it."""
+    return data.given if isinstance(data, NamedRows) else data
+
+
+def recorded_name(given: Any) -> str:
+    """How result.json records a model or data: what was finished before as its folder."""
+    return str(given.folder) if isinstance(given, Given) else title_of(given)
+
+
+def short_name(given: Any) -> str:
+    """The name of a model or data without the folders before its last part."""
+    return without_folders(title_of(given))
+
+
+def hashed_folder_name(*given: Any) -> str:
+    """A folder name that says what is in it, and differs wherever a spec differs.
+
+    >>> hashed_folder_name("hf:models/minilm", "mnli:matched")
+    'hf-minilm--mnli-matched--c586ba'
+    """
+    words = [folder_name(short_name(each)).strip("-") for each in given]
+    whole = "\0".join(title_of(each) for each in given).encode("utf-8", "surrogatepass")
+    return "--".join([*words, blake2b(whole, digest_size=3).hexdigest()])
+
 
 logger = logging.getLogger("disorder")
 LEARNING = ("pbsmt", "minitree")  # parts that learn from training data
@@ -64,10 +162,7 @@ class Workbench:
         return self.settings.fidelity or "paper"
 
     def spec_of(self, named: str, *, train: str | None = None) -> str:
-        """A transformation or explanation with the settings it has in this study.
-
-        Where a part learns from other data, `train` is what it learns from unless the user says.
-        """
+        """A part with the settings it has in this study; `train` is what it may learn from."""
         given = dict(self.part_settings)
         name = split_spec(named)[0]
         if train and name in LEARNING:

@@ -1,5 +1,5 @@
 """The three designs of NLI Data Sanity Check: perturb the training data, the test data, or both,
-and compare with neither.
+and compare with neither; what they found stays on disk, so that a study can show it again.
 
 Δ is the accuracy of a design minus that of the plain model of the same seed on the original test
 data, over the same test examples, so its interval is paired: examples are resampled, all
@@ -8,8 +8,9 @@ predictions on an example together.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -21,10 +22,11 @@ from disorder.metrics.statistics.intervals import mean, resampled, share
 from disorder.models import LoadedModel, load
 from disorder.papers.fields import DesignsFields
 from disorder.papers.requests import DesignsOptions
-from disorder.papers.training.finished_designs import Design, DesignsRequest, write_designs
 from disorder.requests.keywords import takes_options
 from disorder.results.progress import Steps, shown_progress
+from disorder.safe_io import read_json, validated
 from disorder.specs import listed
+from disorder.store.storage import write_atomically
 from disorder.store.store import Store
 from disorder.transformations import parse
 from disorder.types import ORIGINAL, Bools, Dataset, Floats, Ints, Progress, Score, Texts
@@ -44,6 +46,65 @@ from disorder.verbs.train import (
     training_name,
     with_prefix,
 )
+
+FOUND = "designs.json"
+ABOUT = "request.json"
+
+
+@dataclass(frozen=True)
+class Design:
+    """One design: what models were trained and tested on, the mean accuracy over seeds, and Δ; and
+    both by seed.
+
+    All models of a seed are trained on the same examples for as many updates; `n_unperturbed` of
+    the examples stayed as they were, since the transformation does not apply to them.
+    """
+
+    name: str
+    trained_on: str
+    tested_on: str
+    accuracy: Score
+    delta: Score | None  # None for plain on plain
+    accuracy_by_seed: tuple[float, ...]
+    delta_by_seed: tuple[float, ...] | None
+    n_examples: tuple[int, ...] = ()  # to train on, by seed
+    n_unperturbed: tuple[int, ...] = ()
+    n_updates: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class DesignsRequest:
+    """What designs were made of: the model, data to train and to test on, how much, and seeds."""
+
+    model: str
+    train: str
+    test: str
+    limit: int | None
+    test_limit: int | None
+    seeds: tuple[int, ...]
+    settings: dict[str, str]
+
+
+@dataclass(frozen=True)
+class FinishedDesigns:
+    """The designs in a folder."""
+
+    folder: Path
+    about: DesignsRequest
+    found: tuple[Design, ...]
+
+    @staticmethod
+    def are_in(folder: Path) -> bool:
+        """Whether a folder holds finished designs."""
+        return (folder / FOUND).is_file() and (folder / ABOUT).is_file()
+
+    @classmethod
+    def open(cls, folder: Path) -> FinishedDesigns:
+        """Those of a folder."""
+        about = validated(DesignsRequest, read_json(folder / ABOUT), str(folder / ABOUT))
+        found = validated(tuple[Design, ...], read_json(folder / FOUND), str(folder / FOUND))
+        return cls(folder, about, found)
+
 
 DesignKey = tuple[str, str, str]  # design, trained on, tested on
 Counts = tuple[int, int, int]  # training examples, those left as they were, updates
@@ -107,13 +168,11 @@ def _compared(
     steps.finish()
     right = [is_right for is_right, _ in per_seed]
     plain = np.array([each[PLAIN] for each in right])
-    found = [
-        with_counts(
-            design_of(key, np.array([each[key] for each in right]), plain),
-            [counts[key[1]] for _, counts in per_seed],
-        )
-        for key in right[0]
-    ]
+    found = []
+    for key in right[0]:
+        design = design_of(key, np.array([each[key] for each in right]), plain)
+        n, kept, updates = zip(*(counts[key[1]] for _, counts in per_seed), strict=True)
+        found.append(replace(design, n_examples=n, n_unperturbed=kept, n_updates=updates))
     about = DesignsRequest(
         model=request.model,
         train=_spec(request.data, source.read),
@@ -123,7 +182,8 @@ def _compared(
         seeds=tuple(drawn),
         settings={name: str(value) for name, value in request.settings.items()},
     )
-    write_designs(out, about, found)
+    for name, what in ((FOUND, [asdict(each) for each in found]), (ABOUT, asdict(about))):
+        write_atomically(out / name, (json.dumps(what, indent=1) + "\n").encode())
     return found
 
 
@@ -180,9 +240,7 @@ def perturbed_test(
     model: LoadedModel | None = None,
     data_dir: str | None = None,
 ) -> tuple[Ints, list[Texts]]:
-    """Which test examples the transformation applies to, and one perturbed copy of each; the model
-    says which words matter.
-    """
+    """Which test examples the transformation applies to, and one perturbed copy of each."""
     context = RunContext(model, vocabulary(test), data_dir) if parse(spec).needs_context else None
     perturbed = perturbed_copies(test.examples, test.task, [spec], seed=seed, context=context)
     if not perturbed.texts:
@@ -217,12 +275,6 @@ def design_of(key: DesignKey, is_right: Floats, plain: Floats) -> Design:
     delta = accuracy_difference(by_example, plain.mean(axis=0), skipped)
     delta_by_seed = _rounded((is_right - plain).mean(axis=1))
     return Design(*key, accuracy, delta, by_seed, delta_by_seed)
-
-
-def with_counts(design: Design, by_seed: Sequence[Counts]) -> Design:
-    """The design, with what its models learned from."""
-    examples, unperturbed, updates = zip(*by_seed, strict=True)
-    return replace(design, n_examples=examples, n_unperturbed=unperturbed, n_updates=updates)
 
 
 def accuracy_difference(

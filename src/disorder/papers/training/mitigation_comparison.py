@@ -8,6 +8,9 @@ but valid word orders among them. A model that always abstains is no mitigation.
 
 A mitigation trains longer than the plain model: on perturbed copies too, or on from the plain one.
 So it is compared with a control, a plain model that has at least as many updates of its weights.
+`entropic:lam=0.1/1/10` is a grid of settings: every value is trained, and the one that is best on
+held-out data is tested, where best is the mean of the two numbers that Table 12 gives: accuracy on
+original texts, and the share of perturbed texts abstained on.
 """
 
 from __future__ import annotations
@@ -22,37 +25,33 @@ from typing import Any, Unpack
 import numpy as np
 
 from disorder.data import vocabulary
-from disorder.errors import BadData
+from disorder.errors import BadData, DisorderError
 from disorder.models import load
 from disorder.papers.fields import MitigationsFields
 from disorder.papers.requests import MitigationsOptions
-from disorder.papers.training.mitigation_gains import gains
 from disorder.papers.training.mitigation_scores import (
     Finding,
     SeedFindings,
     TextsByKind,
     counted,
     findings,
+    gains,
     measure,
     measure_rare,
     model_judge,
     rare_orders,
 )
-from disorder.papers.training.setting_grid import (
-    best_of,
-    chosen_text,
-    grid_of,
-    held_out_score,
-)
 from disorder.registry import RecipePart, part
 from disorder.requests.keywords import takes_options
 from disorder.results.progress import Steps, shown_progress
+from disorder.safe_io import read_json
 from disorder.specs import format_part, parse_part
 from disorder.store.store import Store
 from disorder.transformations import parse
-from disorder.types import ORIGINAL, Dataset, Fidelity, Ints, Progress, Texts
+from disorder.types import ORIGINAL, Dataset, Ints, Progress, Texts
 from disorder.verbs.context import RunContext
 from disorder.verbs.train import (
+    HELD_OUT,
     SETTING_NAMES,
     TrainingCounts,
     TrainingRequest,
@@ -68,6 +67,39 @@ from disorder.verbs.train import (
     training_name,
     with_prefix,
 )
+
+SEPARATOR = "/"
+
+
+def grid_of(settings: Mapping[str, str]) -> list[dict[str, str]]:
+    """Every combination of values; settings without alternatives have one.
+
+    >>> grid_of({"lam": "0.1/1", "rule": "grid"})
+    [{'lam': '0.1', 'rule': 'grid'}, {'lam': '1', 'rule': 'grid'}]
+    """
+    values = [str(value).split(SEPARATOR) for value in settings.values()]
+    return [dict(zip(settings, each, strict=True)) for each in product(*values)]
+
+
+def held_out_score(folder: Path) -> dict[str, float]:
+    """Accuracy, what is caught, and their mean, as a training measured them on held-out data."""
+    found = read_json(folder / "training.json").get("after", {}).get(HELD_OUT)
+    if not found:
+        raise DisorderError(
+            f"{folder} has no score on held-out data to choose a setting by; use a recipe that "
+            "abstains below a threshold"
+        )
+    accuracy, caught = float(found["accuracy"]), float(found["caught"])
+    return {"accuracy": accuracy, "caught": caught, "mean": (accuracy + caught) / 2}
+
+
+def best_of(scores: Mapping[str, Mapping[str, float]]) -> str:
+    """The name with the best mean; of equals the first.
+
+    >>> best_of({"a": {"mean": 0.5}, "b": {"mean": 0.7}, "c": {"mean": 0.7}})
+    'b'
+    """
+    return max(scores, key=lambda name: scores[name]["mean"])
 
 
 @dataclass(frozen=True)
@@ -101,26 +133,14 @@ class Mitigation:
         """The recipes that are trained: itself, or those to choose from."""
         return [replace(each, on=self.on) for each in self.choices] or [self]
 
-    @property
-    def starts_trained(self) -> bool:
-        """Whether the paper starts it from a fine-tuned model."""
-        return self.recipe.of_trained
-
-    @property
-    def needs_perturbed(self) -> bool:
-        """Whether it trains on perturbed copies."""
-        return self.recipe.perturbs
-
     def place(self, folder: Path) -> Path:
         """Where its model is among those of a seed."""
         return folder / folder_name(self.name, self.on)
 
     def all_settings(self, shared: Mapping[str, Any]) -> dict[str, Any]:
-        """The shared settings that fit, and its own; a model that is trained already keeps its
-        network's.
-        """
+        """The shared settings that fit, and its own; a trained model keeps its network's."""
         fitting = dict(shared)
-        if self.starts_trained:
+        if self.recipe.of_trained:
             fitting = {name: shared[name] for name in shared if name in loop_setting_names()}
         if "learn" in self.recipe.settings:
             fitting["learn"] = "false"
@@ -131,9 +151,9 @@ class Mitigation:
         plain model as the one that says which words matter.
         """
         own = replace(base, recipe=self.recipe.name, settings=self.all_settings(base.settings))
-        if self.needs_perturbed:
+        if self.recipe.perturbs:
             own = replace(own, on=[self.on] if self.on else list(specs), asks=plain)
-        if self.starts_trained:
+        if self.recipe.of_trained:  # as the paper starts it
             own = replace(own, model=plain)
         return own
 
@@ -176,7 +196,10 @@ def mitigations(
     folder = Path(out)
     with Store.open(folder):
         test_data = read_test_data("mitigations", test, asked.test_limit, request)
-        specs = specs or _salad(test_data, asked.fidelity)
+        if not specs:
+            is_pair = test_data.examples[0].text_b is not None
+            usual = salad_specs(is_pair=is_pair, has_model=True)
+            specs = [parse(spec, fidelity=asked.fidelity).spec for spec in usual]
         chosen += [replace(each, on=spec) for each in transferred for spec in specs]
         source = TrainingSource.of(request)
         trained = ["plain", *(str(each) for one in chosen for each in one.alternatives)]
@@ -193,11 +216,6 @@ def mitigations(
         return [*measured, *gains(per_seed, test_data), *counted(per_seed)]
 
 
-def _salad(test: Dataset, fidelity: Fidelity) -> list[str]:
-    usual = salad_specs(is_pair=test.examples[0].text_b is not None, has_model=True)
-    return [parse(spec, fidelity=fidelity).spec for spec in usual]
-
-
 def held_out_scores(mitigation: Mitigation, folder: Path) -> dict[str, dict[str, float]]:
     """The scores of all settings to choose from, as their trainings measured them."""
     return {each.name: held_out_score(each.place(folder)) for each in mitigation.alternatives}
@@ -212,7 +230,11 @@ def chosen_lines(folder: Path, recipes: Sequence[str], on: Sequence[str] = ("",)
                 each.place(seed).exists() for each in mitigation.alternatives
             ):
                 scores = held_out_scores(mitigation, seed)
-                yield f"{seed.name}: of {mitigation} {chosen_text(scores)}"
+                best = best_of(scores)
+                yield (
+                    f"{seed.name}: of {mitigation} {best} was best on held-out data (accuracy "
+                    f"{scores[best]['accuracy']:.3f}, caught {scores[best]['caught']:.3f})"
+                )
 
 
 def _plain(name: str) -> Mitigation:
@@ -230,9 +252,7 @@ class _SeedTrainings:
     steps: Steps
 
     def measure(self, chosen: Sequence[Mitigation], test: Dataset) -> SeedFindings:
-        """All mitigations and their controls, tested on the same texts; the plain model says which
-        words matter.
-        """
+        """All mitigations and their controls, on the same texts; plain says which words matter."""
         plain = self.train(Mitigation.parse("plain"), self.request)
         texts = self.test_texts(test, plain.spec)
         rare = rare_orders(test)
@@ -258,16 +278,15 @@ class _SeedTrainings:
 
     def chosen(self, mitigation: Mitigation, plain: TrainedArm) -> TrainedArm:
         """The trained model; of several, the one that is best on held-out data."""
-        trained = {each.name: self._mitigated(each, plain) for each in mitigation.alternatives}
+        trained = {}
+        for each in mitigation.alternatives:
+            arm = self.train(each, each.request(self.request, plain.spec, self.specs))
+            if each.recipe.of_trained:
+                arm = replace(arm, counts=arm.counts.after(plain.counts))
+            trained[each.name] = arm
         if not mitigation.choices:
             return trained[mitigation.name]
         return trained[best_of(held_out_scores(mitigation, self.folder))]
-
-    def _mitigated(self, mitigation: Mitigation, plain: TrainedArm) -> TrainedArm:
-        arm = self.train(mitigation, mitigation.request(self.request, plain.spec, self.specs))
-        if not mitigation.starts_trained:
-            return arm
-        return replace(arm, counts=arm.counts.after(plain.counts))
 
     def control(self, arm: TrainedArm, plain: TrainedArm) -> TrainedArm:
         """The plain model, trained for at least as many updates."""

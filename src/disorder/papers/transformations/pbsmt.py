@@ -10,8 +10,7 @@ from __future__ import annotations
 from numpy.random import Generator
 
 from disorder.errors import BadSetting, DisorderError, DoesNotApply
-from disorder.papers.translation.trained_translators import translator
-from disorder.papers.translation.training_pairs import PairSelection, halves, sides
+from disorder.papers.translation.trained_translators import PairSelection, halves, sides, translator
 from disorder.papers.translation.translator import LONGEST_TEXT, DecoderName, thot
 from disorder.registry import transformation
 from disorder.transformations.positions.orders import unchanged

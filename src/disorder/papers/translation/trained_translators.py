@@ -1,9 +1,4 @@
-"""Trained translators for pbsmt, one per label: kept on disk, and checked before they are used.
-
-A translator lies in a folder named by a hash of its pairs, its training and Thot's version. It is
-built beside its place and moved there complete, so that two processes may train the same one at
-once; a damaged one is trained again.
-"""
+"""Training pairs for pbsmt: which pairs of texts the translator of a label learns from."""
 
 from __future__ import annotations
 
@@ -12,8 +7,11 @@ import logging
 import shutil
 import tempfile
 import time
+import unicodedata
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
@@ -22,15 +20,75 @@ from weakref import WeakKeyDictionary
 
 from disorder.errors import DisorderError, DoesNotApply
 from disorder.papers.translation import translator as thot_translator
-from disorder.papers.translation.training_pairs import PairKind, PairSelection, choose
 from disorder.papers.translation.translator import (
     DecoderName,
     Translator,
     Untranslatable,
     WordPair,
 )
+from disorder.randomness import digest
 from disorder.store.storage import default_cache_folder
-from disorder.types import Context
+from disorder.transformations.words import split
+from disorder.types import Context, Example, Ints, Sentence
+
+PairKind = tuple[str, bool]  # a label, and whether its examples are pairs
+
+
+@dataclass(frozen=True)
+class PairSelection:
+    """What translators learn from.
+
+    `train` is a data spec, `limit` the most pairs per label (0: all), `longest` the most words per
+    text; `seed` says which pairs are drawn.
+    """
+
+    train: str
+    limit: int
+    longest: int
+    seed: int
+
+
+def choose(examples: Iterator[Example], selection: PairSelection) -> dict[PairKind, list[WordPair]]:
+    """The pairs of each label, drawn by their ids: whatever the order of the rows."""
+    drawn: dict[PairKind, list[tuple[bytes, Example]]] = defaultdict(list)
+    for example in examples:
+        place = digest(selection.seed, "pbsmt", example.id)
+        drawn[example.label, example.text_b is not None].append((place, example))
+    return {kind: list(_usable(found, selection)) for kind, found in drawn.items()}
+
+
+def _usable(drawn: list[tuple[bytes, Example]], selection: PairSelection) -> Iterator[WordPair]:
+    n_left = selection.limit or float("inf")
+    for _, example in sorted(drawn, key=lambda item: item[0]):
+        source, target = sides(example.text_a, example.text_b)
+        if source and target and max(len(source), len(target)) <= selection.longest:
+            yield source, target
+            n_left -= 1
+        if not n_left:
+            return
+
+
+def sides(text_a: str, text_b: str | None) -> WordPair:
+    """What is translated and into what: the two texts, or the halves of the only one."""
+    if text_b is not None:
+        return _words(split(text_a)), _words(split(text_b))
+    sentence = split(text_a)
+    first, second = halves(sentence)
+    return _words(sentence.select(first)), _words(sentence.select(second))
+
+
+def halves(sentence: Sentence) -> tuple[Ints, Ints]:
+    """The positions before and after the middle; the final punctuation belongs to neither."""
+    middle = (len(sentence.body) + 1) // 2
+    return sentence.body[:middle], sentence.body[middle:]
+
+
+def _words(sentence: Sentence) -> list[str]:
+    """Lower-cased words without what Thot's files cannot hold: control characters, three bars."""
+    words = (word.lower().replace("|", "¦") for word in sentence.words)
+    unwritable = ("Cc", "Cs")
+    return [w for w in words if not any(unicodedata.category(char) in unwritable for char in w)]
+
 
 TRAINING = "1"  # changed whenever the same pairs would train another translator
 FEWEST = 20  # pairs to learn anything from

@@ -51,9 +51,7 @@ DecoderName = Literal["quick", "moses"]
 
 @dataclass(frozen=True)
 class DecoderSearch:
-    """How far the decoder searches: hypotheses kept in a stack, translations tried of a phrase, and
-    words that it may jump over.
-    """
+    """How far the decoder searches: hypotheses, translations of a phrase, words jumped over."""
 
     n_hypotheses: int
     n_options: int
@@ -161,9 +159,7 @@ def _write_phrases(pairs: Sequence[WordPair], forward: Any, backward: Any, folde
 
 
 def _alignment(pair: WordPair, is_aligned: Any) -> str:
-    """One pair as GIZA++ writes it: the source words, then each target word with the numbers of its
-    source words.
-    """
+    """One pair as GIZA++ writes it: source words, then target words with numbers of theirs."""
     source, target = pair
     columns = [("NULL", ~is_aligned.any(axis=1)), *zip(target, is_aligned.T, strict=True)]
     cells = (
@@ -174,10 +170,7 @@ def _alignment(pair: WordPair, is_aligned: Any) -> str:
 
 
 def _write_language_model(sentences: Iterable[Sequence[str]], path: Path) -> None:
-    """Counts of runs of up to three words.
-
-    A word's first occurrence counts as the unknown word, which gives that one a probability.
-    """
+    """Counts of runs of up to three words; a word's first occurrence is the unknown word."""
     counts: Counter[tuple[str, ...]] = Counter()
     known: set[str] = set()
     for sentence in sentences:

@@ -17,7 +17,7 @@ import numpy as np
 from disorder.errors import BadSetting, DisorderError, DoesNotApply
 from disorder.languages import language_name
 from disorder.transformations.applying.chain import enough, then, where_one_can_move
-from disorder.transformations.positions.prompt_examples import items_sentence, shots_sentence
+from disorder.transformations.positions.orders_within_groups import items_sentence, shots_sentence
 from disorder.transformations.rendering import NO_TEXT
 from disorder.transformations.surface_control import control_of
 from disorder.transformations.tags import named_or_usual, tagged_units
@@ -38,10 +38,13 @@ from disorder.transformations.words import (
 from disorder.transformations.words.punkt import LANGUAGES
 from disorder.types import (
     CONTROL_OF,
+    SHOTS,
+    TEXT_NAMES,
     Context,
     Example,
     Floats,
     Pair,
+    Segment,
     Sentence,
     Task,
     Texts,
@@ -84,9 +87,7 @@ class Transformation:
 
     @property
     def needs_context(self) -> bool:
-        """Whether it uses a model or other data, so that its texts cannot be drawn again from the
-        original text and the seed.
-        """
+        """Whether its texts cannot be drawn again from the original text and the seed alone."""
         return bool(self.needs - {"tags"})
 
     def check_makes_texts(self) -> None:
@@ -118,9 +119,7 @@ class Transformation:
         return is_named or self.usual_words.endswith(NATURAL)
 
     def splitter_for(self, task: Task) -> str:
-        """How texts are cut into words: as the user says, or as a step that needs to know more of
-        them wants, or as the first step does.
-        """
+        """How texts are cut: as the user says, as a step that needs more wants, or as the first."""
         named = [step for step in self.steps if step.words or step.unit]
         particular = [step for step in self.steps if step.needs & {"tags", "importance"}]
         first = (named or particular or self.steps)[0]
@@ -152,9 +151,7 @@ class Transformation:
         return self.usual_words or default_splitter(language)
 
     def tagger_for(self, task: Task) -> str:
-        """Which tagger finds the word classes: the one named, or the usual one of the language;
-        raises where that is not installed.
-        """
+        """The tagger of word classes: the one named or the usual one; raises on none."""
         step = next(step for step in self.steps if "tags" in step.needs)
         return named_or_usual(step.tagger or "", task.language, step.part.tagger)
 
@@ -165,12 +162,13 @@ class Transformation:
         Without a language (None: it is found out when data is read) no tagger is tried.
         """
         if language is None and "tags" in self.needs:
-            first, second = map(_untagged, PROBE)
-            pair = Pair(first, second)
+            a, b = map(split, PROBE)  # without a tagger every word is a noun
+            a, b = (replace(each, tags=np.full(len(each), "NOUN")) for each in (a, b))
             with suppress(DoesNotApply):
-                self._perturbed("probe", pair, Task("probe"), 1, 0, "use", _Trial())
+                self._perturbed("probe", Pair(a, b), Task("probe"), 1, 0, "use", _Trial())
             return self
-        probe = Example("probe", *PROBE, "")
+        names = TEXT_NAMES if self.steps[0].is_on_texts else self.steps[0].on
+        probe = Example("probe", dict(zip(names, PROBE, strict=False)), "", on=names)
         with suppress(DoesNotApply):
             self.apply(
                 probe, task=Task("probe", language=language or "en"), q=1, seed=0, context=_Trial()
@@ -220,14 +218,13 @@ class Transformation:
         short: str = "skip",
         context: Context | None = None,
     ) -> Iterator[Variants | DoesNotApply]:
-        """Perturb many examples, with what they need found for all at once; gives the reason
-        where one cannot be perturbed.
-        """
+        """Perturb many examples, their needs found at once; or the reason why one cannot be."""
         for example, pair in zip(examples, self._pairs(examples, task, context), strict=True):
             try:
                 if isinstance(pair, DoesNotApply):
                     raise pair
-                yield self._perturbed(example.id, pair, task, q, seed, short, context)
+                found = self._perturbed(example.id, pair, task, q, seed, short, context)
+                yield replace(found, segments=example.segments, on=pair.names)
             except DoesNotApply as reason:
                 yield reason
 
@@ -277,19 +274,19 @@ class Transformation:
         if words == TOKENS:
             return [self._token_pair(example, context) for example in examples]
         cut = partial(self._cut, words=words, context=context)
-        pairs = [
-            Pair(
-                self._first(e, cut),
-                None if e.text_b is None else cut(e.text_b),
-                e.label,
-            )
-            for e in examples
-        ]
+        found = [self._pair(example, cut) for example in examples]
+        pairs = iter(self._informed([p for p in found if isinstance(p, Pair)], task, context))
+        return [next(pairs) if isinstance(each, Pair) else each for each in found]
+
+    def _informed(
+        self, pairs: Sequence[Pair], task: Task, context: Context | None
+    ) -> Sequence[Pair]:
+        """The same with word classes and importance, where a step needs them."""
         if "tags" in self.needs:
             sentences = [side for pair in pairs for side in pair.sides]
             tags = iter(tagged_units(sentences, tagger=self.tagger_for(task)))
             pairs = [
-                Pair(next(tags), None if pair.b is None else next(tags), pair.label)
+                replace(pair, a=next(tags), b=None if pair.b is None else next(tags))
                 for pair in pairs
             ]
         if "importance" in self.needs:
@@ -297,16 +294,42 @@ class Transformation:
             pairs = [_weighed(pair, found) for pair, found in zip(pairs, weights, strict=True)]
         return pairs
 
-    def _first(self, example: Example, cut: Callable[[str], Sentence]) -> Sentence:
-        """The units of the first text: its words, or items of a list."""
-        if self.perturbs == "options":
-            return items_sentence(example.choice.options if example.choice else ())
-        return shots_sentence(example.shots) if example.shots else cut(example.text_a)
+    def segment_names(self, example: Example) -> tuple[str, ...]:
+        """The one or two segments of an example that it looks at; raises where one is not there."""
+        named = self.steps[0].on
+        if self.steps[0].is_on_texts and (not named or example.on == TEXT_NAMES):
+            return tuple(name for name in example.on if name in example.segments)
+        for name in named:
+            if name not in example.segments:
+                raise DoesNotApply(f"it has no {name}")
+        return named
+
+    def _pair(self, example: Example, cut: Callable[[str], Sentence]) -> Pair | DoesNotApply:
+        """The segments that it looks at as sentences: words of texts, or items of lists."""
+        try:
+            names = self.segment_names(example)
+            a, *b = [self._sentence(name, example.segments[name], cut) for name in names]
+        except DoesNotApply as reason:
+            return reason
+        return Pair(a, b[0] if b else None, example.label, names)
+
+    def _sentence(self, name: str, given: Segment, cut: Callable[[str], Sentence]) -> Sentence:
+        if isinstance(given, str):
+            return cut(given)
+        if self.needs & {"tags", "importance"}:
+            raise DoesNotApply(f"{name} is a list: its items have no word classes or importance")
+        if name == SHOTS:
+            return shots_sentence(tuple(zip(given[::2], given[1::2], strict=True)))
+        return items_sentence(given)
 
     @property
-    def perturbs(self) -> str:
-        """What it is for: the words of texts, or the items of a list."""
-        return self.steps[0].part.perturbs
+    def moves_options(self) -> bool:
+        """Whether it changes the order of options."""
+        return "options" in self.steps[0].on
+
+    def applied_on(self, names: Sequence[str]) -> Transformation:
+        """The same on these segments, unless it names its own."""
+        return replace(self, steps=tuple(step.applied_on(names) for step in self.steps))
 
     def _token_pair(self, example: Example, context: Context | None) -> Pair | DoesNotApply:
         texts = [text for text in example.texts if text is not None]
@@ -315,7 +338,7 @@ class Transformation:
         except DoesNotApply as reason:
             return reason
         a, *b = map(token_sentence, texts, units)
-        return Pair(a, b[0] if b else None, example.label)
+        return Pair(a, b[0] if b else None, example.label, example.on)
 
     def _given(self, context: Context | None) -> Context:
         if context is None:
@@ -326,17 +349,11 @@ class Transformation:
         return context
 
 
-def _untagged(text: str) -> Sentence:
-    """A sentence without a tagger: every word is a noun."""
-    sentence = split(text)
-    return replace(sentence, tags=np.full(len(sentence), "NOUN"))
-
-
 def _weighed(pair: Pair, importance: Sequence[Floats]) -> Pair:
     a, *b = [
         replace(side, importance=found) for side, found in zip(pair.sides, importance, strict=True)
     ]
-    return Pair(a, b[0] if b else None, pair.label)
+    return replace(pair, a=a, b=b[0] if b else None)
 
 
 class _Trial:

@@ -44,10 +44,7 @@ def _missing(n: int) -> Measured:
 
 
 def disorder_of(rows: PositionRows) -> Measured:
-    """The disorder of each row; of the units that are left, where some are left out.
-
-    Rows that repeat units or write words of their own have none.
-    """
+    """The disorder of each row, of the units left; none where units repeat or are written."""
     found = _missing(len(rows))
     if rows.written is not None:
         return found
@@ -63,7 +60,8 @@ def disorder_of(rows: PositionRows) -> Measured:
         "global_disorder": _travelled(order),
         "local_disorder": _neighbours_lost(kept),
         "global_disorder_char": _travelled_chars(order, sizes),
-        "local_disorder_char": _neighbours_lost_chars(kept, sizes),
+        # characters inside a unit keep their neighbour
+        "local_disorder_char": (~kept).sum(axis=1) / np.maximum(1, sizes.sum(axis=1) - 1),
         "surviving_bigrams": _bigrams_kept(rows.sentence, places),
         "kendall_tau": kendall(order),
     }
@@ -152,9 +150,3 @@ def _travelled_chars(order: Ints, sizes: Ints) -> Floats:
     then = np.take_along_axis(np.cumsum(at_home, axis=1) - at_home, order, axis=1)
     moved = (sizes * np.abs(now - then)).sum(axis=1)
     return np.asarray(moved / np.maximum(1, total * total // 2))
-
-
-def _neighbours_lost_chars(kept: Bools, sizes: Ints) -> Floats:
-    """As `_neighbours_lost`, for characters: those inside a unit keep their neighbour."""
-    total = sizes.sum(axis=1)
-    return np.asarray((~kept).sum(axis=1) / np.maximum(1, total - 1))

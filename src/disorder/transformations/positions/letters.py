@@ -105,9 +105,7 @@ def _able(groups: Ints, kinds: Ints, is_inner: Bools) -> Ints:
 
 
 def shuffled_letters(sentence: Sentence, words: ChangedWords, rng: Generator) -> Ints:
-    """Rows in which the open letters of each word stand in a random order that reads differently
-    from the word.
-    """
+    """Rows in which the open letters of each word are in a random order that reads differently."""
     assert sentence.groups is not None
     groups = sentence.groups
     kinds = sentence.kinds

@@ -55,9 +55,7 @@ def n_derangements(n: int) -> int:
 def distinct_orders(
     n: int, count: int, rng: Generator, *, rule: OrderRule, max_rounds: int = MAX_ROUNDS
 ) -> tuple[Ints, int | None]:
-    """Up to `count` distinct orders that keep `rule`, uniformly; and how many exist, if that is
-    known exactly.
-    """
+    """Up to `count` distinct orders that keep `rule`, uniformly; and how many exist, if known."""
     if n <= LISTED:
         kept = all_orders(n)[rule(all_orders(n))]
         picks = rng.permutation(len(kept))[:count]
@@ -72,9 +70,7 @@ def distinct_orders(
 
 
 def some_orders(n: int, count: int, rng: Generator, *, rule: OrderRule) -> Ints:
-    """`count` orders that keep `rule`, drawn independently (repeats allowed); none if none is
-    found.
-    """
+    """`count` orders that keep `rule`, drawn independently; none if none is found."""
     if n <= LISTED:
         kept = all_orders(n)[rule(all_orders(n))]
         return kept[rng.integers(len(kept), size=count)] if len(kept) else kept
@@ -116,9 +112,7 @@ def no_old_bigram(kinds: Ints) -> OrderRule:
 
 
 def without_old_bigrams(kinds: Ints, count: int, rng: Generator) -> tuple[Ints, int | None]:
-    """Distinct orders with no old bigram: uniform where drawing finds them, else random orders
-    repaired by swaps.
-    """
+    """Distinct orders with no old bigram: uniform, or else random ones repaired by swaps."""
     old = Bigrams.of(kinds)
     max_rounds = 0 if old.return_surely(kinds, len(kinds)) else 8
     rows, available = distinct_orders(
@@ -209,9 +203,7 @@ def _holds(places: list[int], place: int) -> bool:
 
 
 def expand(runs: Ints, orders: Ints) -> Ints:
-    """Word positions for orders of runs: word i is in run `runs[i]`, and words in a run keep their
-    order.
-    """
+    """Word positions for orders of runs: word i is in run `runs[i]`, in which words stay."""
     ranks = np.argsort(orders, axis=1)
     return np.argsort(ranks[:, runs], axis=1, kind="stable")
 
@@ -276,9 +268,7 @@ def reorder(
     available: int | None = None,
     is_shared: bool = False,
 ) -> PositionRows:
-    """Rows that put the words before the ending in these orders, written as that fidelity writes
-    them.
-    """
+    """Rows that put the words before the ending in these orders, as that fidelity writes them."""
     kept = np.tile(ending(sentence, fidelity), (len(orders), 1))
     released = fidelity == "released"
     positions = np.concatenate([orders, kept], axis=1).astype(np.int64)
@@ -293,3 +283,45 @@ def alphabetical(sentence: Sentence, fidelity: Fidelity) -> PositionRows:
     order = sorted(range(n), key=lambda i: (sentence.words[i].casefold(), i))
     orders = np.array([order], dtype=np.int64).reshape(1, n)
     return reorder(sentence, orders, fidelity, is_shared=True)
+
+
+def n_pairs(kinds: Ints) -> int:
+    """How many pairs of different words there are."""
+    same = np.unique(kinds, return_counts=True)[1]
+    return int(len(kinds) * (len(kinds) - 1) // 2 - (same * (same - 1) // 2).sum())
+
+
+def n_later_equal(kinds: Ints) -> Ints:
+    """For each word, how many equal ones come after it."""
+    order = np.argsort(kinds, kind="stable")
+    counts = np.unique(kinds, return_counts=True)[1]
+    left = np.empty(len(kinds), dtype=np.int64)
+    left[order] = np.repeat(np.cumsum(counts), counts) - 1 - np.arange(len(kinds))
+    return left
+
+
+def distinct_pairs(kinds: Ints, count: int, rng: Generator) -> Ints:
+    """Up to `count` pairs of places with different words, uniformly, none twice; one per row."""
+    total = n_pairs(kinds)
+    if not total:
+        return np.empty((0, 2), dtype=np.int64)
+    until = np.cumsum(np.arange(len(kinds))[::-1] - n_later_equal(kinds))
+    ranks = rng.choice(total, size=min(count, total), replace=False)
+    first = np.searchsorted(until, ranks, side="right")
+    # the later places with another word than place i, counted from its end, as `until` is
+    second = [
+        (i + 1 + np.flatnonzero(kinds[i + 1 :] != kinds[i]))[rank - until[i]]
+        for i, rank in zip(first.tolist(), ranks, strict=True)
+    ]
+    return np.stack([first, np.array(second, dtype=np.int64)], axis=1)
+
+
+def traded(sentence: Sentence, places: Ints, count: int, rng: Generator) -> PositionRows:
+    """Rows in which two different words, of those at `places`, have traded places."""
+    kinds = sentence.kinds[places]
+    pairs = places[distinct_pairs(kinds, count, rng)]
+    rows = np.tile(np.arange(len(sentence)), (len(pairs), 1))
+    every = np.arange(len(pairs))
+    rows[every, pairs[:, 0]] = pairs[:, 1]
+    rows[every, pairs[:, 1]] = pairs[:, 0]
+    return PositionRows(sentence, rows, n_pairs(kinds))

@@ -11,49 +11,29 @@ from disorder.registry import tagger
 from disorder.transformations.tags.word_classes import Tags
 from disorder.types import Sentence
 
-# by the first letter of a flag, unless the whole flag says more
+# by the first letter of a flag, unless the whole flag says more; X for all others
 LETTERS = {
-    "a": "ADJ",
-    "b": "ADJ",
-    "c": "CCONJ",
-    "d": "ADV",
-    "e": "INTJ",
-    "f": "NOUN",
-    "g": "NOUN",
-    "h": "PART",
-    "i": "NOUN",
-    "j": "NOUN",
-    "k": "PART",
-    "l": "NOUN",
-    "m": "NUM",
-    "n": "NOUN",
-    "o": "X",
-    "p": "ADP",
-    "q": "NOUN",
-    "r": "PRON",
-    "s": "NOUN",
-    "t": "NOUN",
-    "u": "PART",
-    "v": "VERB",
-    "w": "PUNCT",
-    "x": "X",
-    "y": "PART",
-    "z": "ADJ",
+    "ADJ": "abz",
+    "CCONJ": "c",
+    "ADV": "d",
+    "INTJ": "e",
+    "NOUN": "fgijlnqst",
+    "PART": "hkuy",
+    "NUM": "m",
+    "ADP": "p",
+    "PRON": "r",
+    "VERB": "v",
+    "PUNCT": "w",
 }
 FLAGS = {
-    "nr": "PROPN",
-    "nrt": "PROPN",
-    "nrfg": "PROPN",
-    "ns": "PROPN",
-    "nt": "PROPN",
-    "nz": "PROPN",
-    "ad": "ADV",
-    "an": "NOUN",
-    "vn": "NOUN",
-    "vd": "ADV",
-    "eng": "X",
-    "rz": "DET",
+    "PROPN": ("nr", "nrt", "nrfg", "ns", "nt", "nz"),
+    "ADV": ("ad", "vd"),
+    "NOUN": ("an", "vn"),
+    "DET": ("rz",),
+    "X": ("eng",),
 }
+BY_FLAG = {flag: name for name, flags in FLAGS.items() for flag in flags}
+BY_LETTER = {letter: name for name, letters in LETTERS.items() for letter in letters}
 
 
 @tagger(language="zh", needs="rjieba")
@@ -74,11 +54,8 @@ def _tags(sentence: Sentence, tag: object) -> Tags:
     text = sentence.text.encode("utf-8", "replace").decode("utf-8")
     assert callable(tag)
     found = tag(text)
-    names = np.array([_class_of(flag) for _, flag in found] or ["X"], dtype="U5")
+    classes_of = [BY_FLAG.get(flag) or BY_LETTER.get(flag[:1], "X") for _, flag in found]
+    names = np.array(classes_of or ["X"], dtype="U5")
     per_letter = np.repeat(names[: len(found)], [len(word) for word, _ in found])
     classes = per_letter[sentence.starts] if len(sentence) else names[:0]
     return Tags(np.where(sentence.is_punctuation, "PUNCT", classes).astype("U5"))
-
-
-def _class_of(flag: str) -> str:
-    return FLAGS.get(flag) or LETTERS.get(flag[:1], "X")

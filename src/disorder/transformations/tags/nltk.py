@@ -69,9 +69,7 @@ def _tags(sentence: Sentence, tag: Any, classes: dict[str, str], *, by_sentence:
 
 @lru_cache(maxsize=1)
 def _tagger() -> tuple[Any, dict[str, str]]:
-    """The tagger, and the class of each Penn Treebank tag: the older universal one, or a finer one
-    where the tag tells it.
-    """
+    """The tagger, and the class of each Penn Treebank tag: the universal one, or a finer one."""
     try:
         from nltk.tag import PerceptronTagger
         from nltk.tag.mapping import tagset_mapping

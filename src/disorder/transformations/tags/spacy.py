@@ -42,9 +42,7 @@ def _tags(sentence: Sentence, document: Any) -> Tags:
 
 
 def _tokens(sentence: Sentence, document: Any) -> Ints:
-    """The pipeline's token for each word; of several tokens in a word (don't, well-known), the one
-    that governs the others.
-    """
+    """The token for each word; of several in a word (don't), the one that governs the others."""
     starts = np.array([token.idx for token in document], dtype=np.int64)
     first, last = tokens_at(starts, sentence.starts), tokens_at(starts, sentence.ends - 1)
     tokens = first.copy()

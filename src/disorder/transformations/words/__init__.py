@@ -67,9 +67,7 @@ def default_splitter(language: str, *, for_tags: bool = False) -> str:
 
 
 def fits(splitter: str, language: str) -> bool:
-    """Whether a splitter is made for texts in a language; one for a single language may be used
-    where the language is not known.
-    """
+    """Whether a splitter is made for texts in a language, or that language is not known."""
     made_for = part(SplitterPart, splitter).language
     if made_for == SPACED:
         return language not in UNSPACED_LANGUAGES and language != "mul"
@@ -142,9 +140,7 @@ def sentence_of(text: str, spans: Sequence[tuple[int, int]]) -> Sentence:
 
 
 def with_whole_characters(sentence: Sentence) -> Sentence:
-    """The sentence with words joined where a tokenizer cut inside a character, such as an emoji of
-    several code points.
-    """
+    """The sentence with words joined where a tokenizer cut inside a character (some emoji)."""
     if sentence.text.isascii() or not len(sentence):
         return sentence
     bounds = np.array(segments(sentence.text, "character"))

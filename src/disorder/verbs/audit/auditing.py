@@ -8,9 +8,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -27,21 +25,18 @@ from disorder.store.storage import make_folder
 from disorder.transformations import Transformation
 from disorder.transformations.words import NATURAL
 from disorder.types import ORIGINAL, Dataset, Floats, Progress
-from disorder.types.predictions import predicted_label
 from disorder.verbs.audit.behaviour import BehaviourProbe
 from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.budget import Budget
 from disorder.verbs.audit.conclusions import (
-    Neighbours,
     beside_words_alone,
     main_conclusions,
-    neighbours_under,
     sanity_command,
 )
 from disorder.verbs.audit.division import stages_of
 from disorder.verbs.audit.measuring import NOT_REACHED, Measured, Measuring, Originals
 from disorder.verbs.audit.relative_gain import gains
-from disorder.verbs.audit.sampling import BlockSource, Sampling, sample
+from disorder.verbs.audit.sampling import BlockSource, Sampling, sampled_portions, sampled_stages
 from disorder.verbs.audit.verdicts import prompt_verdict, rank_verdict
 from disorder.verbs.audit.watching import Watcher
 from disorder.verbs.model_loading import resume_command
@@ -66,15 +61,7 @@ class Audit:
     is_resumed: bool = False
     resume_with: str = ""  # what to type, where the run is part of another
     families: Mapping[str, int] | None = None  # of the examples, by id
-
-    @property
-    def facts(self) -> OutcomeFacts:
-        """What all outcomes share."""
-        is_curtailed = bool(self.predictor.decided_at)
-        settings = self.settings
-        return OutcomeFacts(
-            self.dataset.task, settings.seed, settings.fidelity, is_curtailed, self.families
-        )
+    n_cut: int = 0  # examples whose texts are longer than the model reads
 
 
 def conducted(audit: Audit, folder: Path) -> Run:
@@ -113,18 +100,17 @@ def _source(audit: Audit, folder: Path) -> BlockSource:
 
 def _growing(audit: Audit, source: BlockSource, folder: Path) -> Iterator[Run]:
     """The run after each transformation, and at last with what is concluded from all."""
-    is_in_portions = audit.settings.is_in_portions
-    if not is_in_portions:
-        write_examples(folder, audit.dataset.examples)
-    dataset, stream = sample(_sampling(audit, source))
-    if is_in_portions:
-        write_examples(folder, dataset.examples)
-    measuring = _measuring(audit, dataset)
-    is_probed = audit.families is not None and bool(dataset.task.labels)
-    is_probed = is_probed and not audit.facts.is_curtailed
-    probe = BehaviourProbe(source, dataset, audit.settings)
-    stages = {stage.spec: stage for stage in stages_of(audit.plan, audit.settings.n_variants)}
+    sampling = _sampling(audit, source)
+    dataset, stream = audit.dataset, sampled_stages(sampling)
+    if audit.settings.is_in_portions:
+        dataset, stream = sampled_portions(sampling)
+    measuring = _measuring(audit, sampling.facts, dataset)
     reached = _reached(audit.run, dataset)
+    write_examples(folder, dataset.examples)
+    is_probed = audit.families is not None and bool(dataset.task.labels)
+    is_probed = is_probed and not sampling.facts.is_curtailed
+    probe = BehaviourProbe(source, dataset, audit.settings, sampling.facts)
+    stages = {stage.spec: stage for stage in sampling.stages}
     has_probabilities = bool(reached.prompt.get("gives_probabilities", False))
     sampled: list[TransformationSamples] = []
     measured: list[Measured] = []
@@ -155,37 +141,45 @@ def _growing(audit: Audit, source: BlockSource, folder: Path) -> Iterator[Run]:
         sampled.append(samples)
         run = _assembled(reached, measured, stops, has_probabilities=has_probabilities)
         yield run
-    notes = [*run.notes, *_notes(audit.watch, dataset), *probe.notes]
-    run = run.model_copy(update={"notes": notes})
+    is_cut = NOT_REACHED in dataset.skipped
+    watched = [note for watcher in audit.watch for note in watcher.notes(is_cut=is_cut)]
+    notes = [*run.notes, *watched, *probe.notes]
+    floor = list(measuring.behaviour.floor)
+    run = run.model_copy(update={"notes": notes, "noise_floor": floor})
     _check_measured(run, measured, audit.requested)
     yield _concluded(run, audit, dataset, originals, measured)
 
 
 def _sampling(audit: Audit, source: BlockSource) -> Sampling:
-    n = len(audit.dataset.examples)
-    is_watched = audit.families is not None and audit.settings.may_stop
+    settings = audit.settings
+    looks: Sequence[int] = ()
+    if audit.families is not None and settings.may_stop:
+        looks = [look.n_examples for look in planned_looks(len(audit.dataset.examples))]
+    is_curtailed = bool(audit.predictor.decided_at)
     return Sampling(
         audit.dataset,
-        stages_of(audit.plan, audit.settings.n_variants),
+        stages_of(audit.plan, settings.n_variants),
         source,
-        audit.facts,
+        OutcomeFacts(
+            audit.dataset.task, settings.seed, settings.fidelity, is_curtailed, audit.families
+        ),
         audit.progress,
         audit.watch,
-        audit.settings.is_in_portions,
-        [look.n_examples for look in planned_looks(n)] if is_watched else (),
+        looks,
     )
 
 
-def _measuring(audit: Audit, dataset: Dataset) -> Measuring:
+def _measuring(audit: Audit, facts: OutcomeFacts, dataset: Dataset) -> Measuring:
     return Measuring(
         dataset=dataset,
         settings=audit.settings,
-        facts=audit.facts,
+        facts=facts,
         plan=audit.plan,
         requested=audit.requested,
         perturbed=audit.predictor.perturbed,
         model_labels=audit.predictor.model.predictor.labels,
         language_caveats=audit.run.language_caveats,
+        n_cut=audit.n_cut,
     )
 
 
@@ -248,12 +242,6 @@ def _assembled(
     )
 
 
-def _notes(watch: Sequence[Watcher], dataset: Dataset) -> list[str]:
-    """What watchers have to say to the reader."""
-    is_cut = NOT_REACHED in dataset.skipped
-    return [note for watcher in watch for note in watcher.notes(is_cut=is_cut)]
-
-
 def _check_measured(run: Run, measured: Sequence[Measured], requested: Sequence[str]) -> None:
     """Raise where nothing was measured on perturbed texts."""
     if any(record.transformation != ORIGINAL for record in run.scores):
@@ -279,43 +267,28 @@ def _concluded(
     measured: Sequence[Measured],
 ) -> Run:
     """The run with what is concluded from all transformations together."""
-    by_spec = {each.spec: each for each in audit.plan}
-    perturbed = audit.predictor.perturbed
-
-    @cache
-    def neighbours(spec: str) -> Neighbours | None:
-        return neighbours_under(by_spec[spec], dataset.examples, perturbed)
-
     drawn = {each.spec: each.conclusions for each in measured if each.conclusions}
+    plan = [each for each in audit.plan if each.spec in drawn]
+    labels = originals.labels
     found, baselines = beside_words_alone(
-        main_conclusions(drawn, neighbours),
+        main_conclusions(drawn, plan, dataset.examples, audit.predictor.perturbed),
         dataset,
         originals.answered,
-        originals.labels,
+        labels,
         seed=audit.settings.seed,
         sanity=sanity_command(run),
         is_natural=audit.settings.fidelity == NATURAL,
     )
+    acceptance = {each.spec: each.acceptance for each in measured if each.acceptance is not None}
+    is_right = labels == gold_of(dataset.task, dataset.examples)
     return run.model_copy(
         update={
-            "gains": _gains(audit, dataset, originals, measured),
+            "gains": gains(audit.plan, is_right, acceptance) if acceptance else [],
             "conclusion": found.pop("all", None),
             "conclusions": found,
             "word_baselines": baselines,
         }
     )
-
-
-def _gains(
-    audit: Audit, dataset: Dataset, originals: Originals, measured: Sequence[Measured]
-) -> list[dict[str, Any]]:
-    """Transformations compared with their controls."""
-    acceptance = {each.spec: each.acceptance for each in measured if each.acceptance is not None}
-    if not acceptance:
-        return []
-    gold = gold_of(dataset.task, dataset.examples)
-    is_right = (predicted_label(originals.values) == gold).astype(np.float64)
-    return gains(audit.plan, is_right, acceptance)
 
 
 def write_failed(

@@ -1,30 +1,47 @@
 """What a model does whatever is perturbed: does it read long texts to the end, and how often does
 it change its prediction by itself (the noise floor)?
 
-Some texts are predicted again, past every cache, in other batches and at other places. Their
-samples are kept under their repeat number, so that a resumed or repeated run predicts none again.
+What a model does not read cannot be moved away: words that leave the part that it sees look like
+order. So the last third of some long texts is replaced by that of another text, then the first.
+For the noise floor some texts are predicted again, past every cache, in other batches and at other
+places. Their samples are kept under their repeat number, so that a resumed or repeated run predicts
+none again. Agreement and word-order sensitivity mean what they say only beside it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.random import Generator
 
-from disorder.metrics.statistics.noise_floor import noise_floor, repeated_texts
-from disorder.models.inputs.truncation import N_TEXTS, reads_beginning_only
+from disorder.errors import NothingToMeasure
+from disorder.metrics.statistics.intervals import share
+from disorder.metrics.statistics.planned_looks import FIRST
 from disorder.randomness import generator
 from disorder.requests.settings import Settings
+from disorder.results.run import AGAIN, Record
 from disorder.store.samples import predictions_of
 from disorder.store.store import records
-from disorder.types import ORIGINAL, Dataset, Floats, Ints, Score
+from disorder.types import ORIGINAL, Dataset, Floats, Ints, Score, Texts
 from disorder.types.predictions import predicted_label
 from disorder.verbs.audit.division import Stage
 from disorder.verbs.audit.sampling import BlockSource
+from disorder.verbs.outcomes import OutcomeFacts, build_outcomes, measure
 from disorder.verbs.transformation_samples import ExampleNumbers, TransformationSamples
 
+BESIDE_FLOOR = ("agreement", "wos")  # scores that mean what they say only beside their noise floor
 NO_ROOM = "the budget has no room to predict some texts again: no noise floor"
+SHARE_REPEATED = 0.01  # of the originals, and as many variants
+FEWEST_REPEATED = 15
+N_PROBED = 20
+FEWEST_WORDS = 100  # of a text; no model is known to read less
+PARTS = 3
+N_TEXTS = PARTS * N_PROBED  # that are predicted at most
+SAME = 1e-4  # by which a probability moves with its batch alone
+
+Predict = Callable[[Sequence[Texts]], Floats]
 
 
 @dataclass(frozen=True)
@@ -33,6 +50,7 @@ class ModelBehaviour:
 
     reads_beginning_only: bool = False
     noise: Score | None = None  # share of the same texts that get another label
+    floor: Sequence[Record] = ()  # what scores are of the same texts again
 
 
 @dataclass
@@ -42,11 +60,13 @@ class BehaviourProbe:
     source: BlockSource
     dataset: Dataset
     settings: Settings
+    facts: OutcomeFacts
     notes: list[str] = field(default_factory=list)
     _is_cut: bool = False
     _begun: set[str] = field(default_factory=set)  # the stages of which texts are predicted again
-    _first: list[Ints] = field(default_factory=list)
-    _again: list[Ints] = field(default_factory=list)
+    _places: list[Ints] = field(default_factory=list)  # of the examples
+    _first: list[Floats] = field(default_factory=list)
+    _again: list[Floats] = field(default_factory=list)
 
     def under(
         self, samples: TransformationSamples, original: Floats, stages: Mapping[str, Stage]
@@ -62,13 +82,31 @@ class BehaviourProbe:
         if not is_control and len(self._begun) == 1:
             self._begun.add(samples.spec)
             self._predict_again(stages[samples.spec], samples.values[:, 0], samples.numbers)
-        noise = None
-        if self._first:
-            noise = noise_floor(np.concatenate(self._first), np.concatenate(self._again))
-        return ModelBehaviour(self._is_cut, noise)
+        if not self._first:
+            return ModelBehaviour(self._is_cut)
+        first, again = np.concatenate(self._first), np.concatenate(self._again)
+        noise = noise_floor(_labels(first), _labels(again))
+        return ModelBehaviour(self._is_cut, noise, self._floor(first, again, samples))
+
+    def _floor(
+        self, first: Floats, again: Floats, samples: TransformationSamples
+    ) -> Sequence[Record]:
+        """Scores that say how often predictions change, of the same texts again."""
+        examples = [self.dataset.examples[i] for i in np.concatenate(self._places).tolist()]
+        answered = ~np.isnan(first[:, 0])
+        found = build_outcomes(
+            replace(self.facts, families=None),
+            [each for each, is_there in zip(examples, answered, strict=True) if is_there],
+            first[answered],
+            again[answered][:, None],
+            samples.transformation,
+        )
+        return measure(replace(found, transformation=AGAIN), only=BESIDE_FLOOR)[0]
 
     def _predict_again(self, stage: Stage, before: Floats, numbers: ExampleNumbers) -> None:
         answered = np.flatnonzero(~np.isnan(before[:, 0]))
+        if self.settings.is_until_decided:  # the same texts when such a run is continued
+            answered = answered[:FIRST]
         rng = generator(self.settings.seed, "repeats", stage.spec)
         for repeat in range(1, self.settings.repeats + 1):
             places = answered[repeated_texts(len(answered), rng)]
@@ -79,11 +117,14 @@ class BehaviourProbe:
             for _, result in self.source.in_order([block], stage.count):
                 ids, _, values = predictions_of(result.table)
                 again = numbers.places(ids)
-                self._first.append(predicted_label(before[again].astype(np.float64)))
-                self._again.append(_labels(values))
+                self._places.append(again)
+                self._first.append(before[again].astype(np.float64))
+                self._again.append(values.astype(np.float64))
 
     def _has_room(self, n_texts: int) -> bool:
         """Whether so many more texts fit into the budget."""
+        if not self.source.budget.limits:
+            return True
         room, _ = self.source.budget.room(self.source.costs)
         fits = n_texts * self.source.predictor.model.n_questions <= room
         if not fits and NO_ROOM not in self.notes:
@@ -108,6 +149,76 @@ class BehaviourProbe:
             return found
 
         return parts.kept.once("truncation", probe, records(bool), of=parts.of)
+
+
+def repeated_texts(n_texts: int, rng: Generator) -> Ints:
+    """Which of so many texts are predicted again, in the order in which that is done: a random one,
+    so that each comes at another place among others.
+    """
+    n = min(n_texts, max(FEWEST_REPEATED, int(SHARE_REPEATED * n_texts)))
+    return rng.choice(n_texts, size=n, replace=False)
+
+
+def noise_floor(first: Ints, again: Ints) -> Score:
+    """The share of texts whose predicted label is another the second time; −1 is an abstention."""
+    if not len(first):
+        raise NothingToMeasure("no text was predicted again")
+    return share(np.asarray(first != again))
+
+
+def reads_beginning_only(predict: Predict, texts: Sequence[Texts], gold: Sequence[str]) -> bool:
+    """Whether no prediction for the longest texts moves with their last third, and some do with
+    their first; False where no text is long. Only the longer text of a pair is looked at.
+    """
+    n_words = [len(_longer(each).split()) for each in texts]
+    longest = sorted(range(len(texts)), key=lambda i: -n_words[i])[:N_PROBED]
+    probed = [i for i in longest if n_words[i] >= FEWEST_WORDS]
+    if len(probed) < 2:
+        return False
+    donors = [_donor(i, probed, gold) for i in probed]
+    given = [texts[i] for i in probed]
+    other_end, other_start = (
+        [
+            _with_part_of(texts[donor], texts[i], part)
+            for i, donor in zip(probed, donors, strict=True)
+        ]
+        for part in (PARTS - 1, 0)
+    )
+    found = predict([*given, *other_end, *other_start])
+    before, ends, starts = np.split(found, [len(given), 2 * len(given)])
+    moves_at_end, moves_at_start = (
+        not np.allclose(before, after, rtol=0, atol=SAME, equal_nan=True)
+        for after in (ends, starts)
+    )
+    return moves_at_start and not moves_at_end
+
+
+def _donor(i: int, probed: Sequence[int], gold: Sequence[str]) -> int:
+    """Another of the texts, with another gold label if there is one."""
+    at = probed.index(i)
+    others = [*probed[at + 1 :], *probed[:at]]
+    return next((other for other in others if gold[other] != gold[i]), others[0])
+
+
+def _with_part_of(donor: Texts, texts: Texts, part: int) -> Texts:
+    """The texts with one of three parts of the longer one replaced by that of another text."""
+    is_second = _is_second_longer(texts)
+    own = _longer(texts).split()
+    others = _longer(donor).split()
+    start, end = part * len(own) // PARTS, (part + 1) * len(own) // PARTS
+    from_other = others[part * len(others) // PARTS : (part + 1) * len(others) // PARTS]
+    # as many words as there were, so that what stands behind them is where it was
+    filled = (from_other * (1 + (end - start) // max(1, len(from_other))))[: end - start]
+    changed = " ".join([*own[:start], *filled, *own[end:]])
+    return (texts[0], changed) if is_second else (changed, texts[1])
+
+
+def _longer(texts: Texts) -> str:
+    return str(texts[1]) if _is_second_longer(texts) else texts[0]
+
+
+def _is_second_longer(texts: Texts) -> bool:
+    return texts[1] is not None and len(texts[1].split()) > len(texts[0].split())
 
 
 def _labels(values: Floats) -> Ints:

@@ -86,11 +86,6 @@ class Budget(Watcher):
         )
 
     @property
-    def is_limited(self) -> bool:
-        """Whether there is a limit at all."""
-        return bool(self.limits)
-
-    @property
     def limits(self) -> dict[str, float]:
         """The limits that were given, by option."""
         given = {"questions": self.max_questions, "tokens": self.max_tokens, "cost": self.max_cost}
@@ -107,7 +102,7 @@ class Budget(Watcher):
     def to_record(self, costs: Mapping[str, float]) -> dict[str, float]:
         """What was spent, for run files; empty where there are no tokens and no limits."""
         spent = self.spent(costs)
-        if not spent["tokens"] and not self.is_limited:
+        if not spent["tokens"] and not self.limits:
             return {}
         return {name: round(amount, 6) for name, amount in spent.items()}
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from disorder.metrics import SkillRatio
 from disorder.results.conclusion import Caveat, Conclusion, WordBaseline
-from disorder.types import Floats, Outcomes
+from disorder.types import Floats, Outcomes, Score
 from disorder.verbs.audit.watching import STOP_WHEN, not_predicted
 
 SKEWED = 0.6  # share of one label from which accuracy alone says little
@@ -131,8 +131,12 @@ def words_explain(beside: WordBaseline | None, command: str) -> Caveat:
     return Caveat(kind="order_need_unknown", text=text)
 
 
-def of_behaviour(found: Conclusion, outcomes: Outcomes, misled_above: float) -> Iterator[Caveat]:
-    """Where skill is kept, and yet order matters to the model."""
+def of_behaviour(
+    found: Conclusion, outcomes: Outcomes, misled_above: float, noise: Score | None = None
+) -> Iterator[Caveat]:
+    """Where skill is kept, and yet order matters to the model: more predictions change than do by
+    themselves (`noise`).
+    """
     if found.low is not None and found.low > misled_above:
         yield Caveat(
             kind="better_without_order",
@@ -144,13 +148,18 @@ def of_behaviour(found: Conclusion, outcomes: Outcomes, misled_above: float) -> 
         axis=1
     )
     agreement = float((same / outcomes.n_variants).mean())
-    if agreement < STEADY:
+    floor = 1.0 if noise is None else 1 - noise.high
+    if agreement < min(STEADY, floor):
         yield Caveat(
             kind="predictions_change",
             text=f"its skill is kept, but only {agreement:.2f} of its predictions: those of a bag "
             "of words would not change, so that order matters to this model in ways that cancel "
-            "out, or it predicts by chance in part",
+            f"out, or it predicts by chance in part{_beside(noise)}",
         )
+
+
+def _beside(noise: Score | None) -> str:
+    return "" if noise is None else f" ({1 - noise.value:.2f} for the same texts again)"
 
 
 def of_repeats(n_distinct: int, n: int) -> Iterator[Caveat]:

@@ -12,57 +12,31 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from disorder.metrics import SkillRatio, decompose, two_digits
-from disorder.requests.settings import Settings
 from disorder.results.conclusion import Conclusion, ConclusionKind
 from disorder.results.run import DIGITS
 from disorder.types import Outcomes
 from disorder.types.predictions import ABSTAINED
+from disorder.verbs.audit.order_kinds import FEWEST_OTHERS, MOST, STEPS, KindLimits
 
 SKILL = "skill_kept"
-# A model that gets half of the other labels right misses five in a row 3 times in 100
-FEWEST_OTHERS = 5
 FEWEST_NUMBERS = 4  # of which a rank correlation has an interval
 NEAREST = 0.02  # a value this near to a limit will hardly be decided by more examples
-MOST = 1_000.0  # times as many examples: more is no help to name
-STEPS = 12  # of a bisection
 
 
-@dataclass(frozen=True)
-class ConclusionLimits:
-    """Where one kind ends and the next begins, on the scale of `skill_kept`.
-
-    `least_skill` is the share of the way from chance to perfect below which a model counts as one
-    without skill.
-    """
-
-    reads_below: float
-    bag_above: float
-    least_skill: float
-
-    @classmethod
-    def of(cls, settings: Settings) -> ConclusionLimits:
-        """Those of an audit."""
-        return cls(settings.reads_below, settings.bag_above, settings.least_skill)
-
-    @property
-    def misled_above(self) -> float:
-        """As far above 1 as `bag_above` is below: no bag of words gains so much without order."""
-        return 2 - self.bag_above
-
-    def kind(self, low: float, high: float) -> ConclusionKind:
-        """What an interval of the skill kept shows."""
-        if high <= self.reads_below:
-            return "reads_order"
-        if low > self.misled_above:
-            return "mixed"  # order is used, to the model's harm
-        if low >= self.bag_above:
-            return "bag_of_words"
-        if low > self.reads_below and high < self.bag_above:
-            return "mixed"
-        return "undecided"
+def kind_of(low: float, high: float, limits: KindLimits) -> ConclusionKind:
+    """What an interval of the skill kept shows."""
+    if high <= limits.reads_below:
+        return "reads_order"
+    if low > limits.misled_above:
+        return "mixed"  # order is used, to the model's harm
+    if low >= limits.bag_above:
+        return "bag_of_words"
+    if low > limits.reads_below and high < limits.bag_above:
+        return "mixed"
+    return "undecided"
 
 
-def conclude(outcomes: Outcomes, limits: ConclusionLimits, *, group: str = "all") -> Conclusion:
+def conclude(outcomes: Outcomes, limits: KindLimits, *, group: str = "all") -> Conclusion:
     """The conclusion about some examples under a transformation that keeps their words."""
     found = _of_numbers(outcomes) if outcomes.task.is_regression else _of_one_label(outcomes)
     if found is None:
@@ -132,12 +106,12 @@ def _of_numbers(outcomes: Outcomes) -> _Finding | None:
     return None
 
 
-def _of_ratio(ratio: SkillRatio, limits: ConclusionLimits) -> _Finding:
+def _of_ratio(ratio: SkillRatio, limits: KindLimits) -> _Finding:
     bounds = ratio.interval()
     if bounds is None:
         return _without_skill(ratio, limits)
     low, high = bounds
-    kind = limits.kind(low, high)
+    kind = kind_of(low, high, limits)
     because = (
         f"{ratio.unit} is {ratio.told(1)} on original texts and {ratio.told(0)} on perturbed ones"
     )
@@ -149,7 +123,7 @@ def _of_ratio(ratio: SkillRatio, limits: ConclusionLimits) -> _Finding:
     return _Finding(kind, because, (ratio.value, low, high))
 
 
-def _without_skill(ratio: SkillRatio, limits: ConclusionLimits) -> _Finding:
+def _without_skill(ratio: SkillRatio, limits: KindLimits) -> _Finding:
     """No skill where the interval leaves none out of note; undecided where it may hold some."""
     figures = f"{ratio.unit} {ratio.told(1)} on original texts"
     least = limits.least_skill * (1 - ratio.chance)
@@ -158,7 +132,7 @@ def _without_skill(ratio: SkillRatio, limits: ConclusionLimits) -> _Finding:
     return _Finding("undecided", f"{figures} cannot be told from {ratio.floor_name}")
 
 
-def _with_more_examples(found: _Finding, ratio: SkillRatio, limits: ConclusionLimits) -> _Finding:
+def _with_more_examples(found: _Finding, ratio: SkillRatio, limits: KindLimits) -> _Finding:
     """About how many more examples would decide it, if values stay as they are; or that they hardly
     would.
     """
@@ -175,7 +149,7 @@ def _is_near(ratio: SkillRatio, limit: float) -> bool:
     return ratio.before > 0 and abs(ratio.value - limit) <= NEAREST
 
 
-def _more_examples(ratio: SkillRatio, limits: ConclusionLimits) -> int:
+def _more_examples(ratio: SkillRatio, limits: KindLimits) -> int:
     """The least number that decides it, in two digits."""
     few, enough = 1.0, MOST
     for _ in range(STEPS):

@@ -12,8 +12,7 @@ import numpy as np
 from disorder.data import groups
 from disorder.errors import DoesNotApply
 from disorder.metrics import SkillRatio
-from disorder.metrics.statistics.kinds import KindLimits
-from disorder.metrics.statistics.natural_outcomes import is_by_families
+from disorder.metrics.statistics.skill import is_by_families
 from disorder.requests.groups import ReadingOptions
 from disorder.requests.option import changed, command_line
 from disorder.requests.settings import Settings
@@ -28,8 +27,8 @@ from disorder.verbs.audit.caveats import (
     words_alone,
     words_explain,
 )
-from disorder.verbs.audit.concluding import ConclusionLimits, conclude
-from disorder.verbs.audit.order_kinds import RunFacts, conclude_on_order
+from disorder.verbs.audit.concluding import conclude
+from disorder.verbs.audit.order_kinds import KindLimits, RunFacts, conclude_on_order
 from disorder.verbs.audit.word_baseline import word_baseline
 from disorder.verbs.outcomes import gold_of
 
@@ -54,11 +53,10 @@ def concluded(
     """The conclusion on a group of examples under a transformation that keeps their words, with its
     caveats; `n_distinct` examples differ in their texts, `more` are caveats of the whole run.
     """
-    limits = ConclusionLimits.of(settings)
+    limits = KindLimits(settings.reads_below, settings.bag_above, settings.least_skill)
     is_natural = is_by_families(outcomes)
     if is_natural:
-        kinds = KindLimits(limits.reads_below, limits.bag_above, limits.least_skill)
-        found = conclude_on_order(outcomes, kinds, run, group=group)
+        found = conclude_on_order(outcomes, limits, run, group=group)
     else:
         found = conclude(outcomes, limits, group=group)
     found.caveats = [
@@ -70,7 +68,7 @@ def concluded(
             model_labels=model_labels,
             least_skill=limits.least_skill,
         ),
-        *of_behaviour(found, outcomes, limits.misled_above),
+        *of_behaviour(found, outcomes, limits.misled_above, run.behaviour.noise),
         *([] if is_natural else of_repeats(n_distinct, len(outcomes))),
         *more,
     ]
@@ -79,24 +77,35 @@ def concluded(
 
 def main_conclusions(
     drawn: Mapping[str, Mapping[str, Conclusion]],
-    neighbours: Callable[[str], Neighbours | None],
+    plan: Sequence[Transformation],
+    examples: Sequence[Example],
+    perturbed: Callable[[str, Example], Variants],
 ) -> dict[str, Conclusion]:
     """The conclusions by group on one transformation: `derange` where it was measured, else the one
-    that leaves fewest neighbouring words together. `drawn` has them by transformation and group.
+    that leaves fewest neighbouring words together. `drawn` has them by transformation and group,
+    `plan` these transformations, in the user's order.
     """
     if not drawn:
         return {}
-
-    def in_order(spec: str) -> float:
-        kept = neighbours(spec)
-        return 1.0 if kept is None else kept.in_order
-
-    # the first of equals, in the user's order
-    main = MAIN if MAIN in drawn else min(drawn, key=in_order)
-    return {group: _about_what_moved(each, neighbours(main)) for group, each in drawn[main].items()}
+    main, kept = main_transformation(plan, examples, perturbed)
+    return {group: about_what_moved(each, kept) for group, each in drawn[main].items()}
 
 
-def _about_what_moved(found: Conclusion, kept: Neighbours | None) -> Conclusion:
+def main_transformation(
+    plan: Sequence[Transformation],
+    examples: Sequence[Example],
+    perturbed: Callable[[str, Example], Variants],
+) -> tuple[str, Neighbours | None]:
+    """The transformation that is concluded on, and what it leaves of neighbouring words."""
+    has_main = any(each.spec == MAIN for each in plan)
+    looked_at = [each for each in plan if each.spec == MAIN or not has_main]
+    kept = {each.spec: neighbours_under(each, examples, perturbed) for each in looked_at}
+    # the first of equals
+    main = min(kept, key=lambda spec: 1.0 if (own := kept[spec]) is None else own.in_order)
+    return main, kept[main]
+
+
+def about_what_moved(found: Conclusion, kept: Neighbours | None) -> Conclusion:
     """Skill that is kept where most neighbouring words stay together may rest on their order: only
     its loss can be concluded from.
     """
@@ -216,14 +225,11 @@ def neighbours_kept(variants: Variants) -> Floats:
     """
     found = np.zeros(4)
     for rows in variants.sides:
-        if rows.written is None and rows.positions.shape[1] > 1 and _is_moved(rows.positions):
+        n = rows.positions.shape[1] - 1
+        is_moved = bool((rows.positions != np.arange(n + 1)).any())
+        if rows.written is None and n > 0 and is_moved:
             apart = np.diff(rows.positions, axis=1)
-            n = apart.shape[1]
             in_order = (apart == 1).sum(axis=1).mean()
             beside = (np.abs(apart) == 1).sum(axis=1).mean()
             found += [in_order, beside, n * min(1.0, 2 / (n + 1)), n]
     return found
-
-
-def _is_moved(positions: Ints) -> bool:
-    return bool((positions != np.arange(positions.shape[1])).any())

@@ -14,14 +14,26 @@ import numpy as np
 
 from disorder.errors import DisorderError
 from disorder.metrics import references, step_counts
+from disorder.metrics.statistics.intervals import Z
 from disorder.requests.settings import Settings
 from disorder.results.conclusion import Caveat, Conclusion
-from disorder.results.run import EarlyStop, Omitted, Record
+from disorder.results.run import EarlyStop, LastLook, Omitted, Record
 from disorder.tasks.pair import SAME_WORDS
 from disorder.transformations import Transformation
 from disorder.transformations.surface_control import SAME_AS_ORIGINAL
 from disorder.transformations.words import NATURAL
-from disorder.types import CONTROL_OF, Bools, Dataset, Example, Floats, Ints, Outcomes, Variants
+from disorder.types import (
+    CONTROL_OF,
+    TEXT_NAMES,
+    Bools,
+    Dataset,
+    Example,
+    Floats,
+    Ints,
+    Outcomes,
+    Variants,
+    is_about_texts,
+)
 from disorder.types.predictions import ABSTAINED, predicted_label
 from disorder.verbs.audit.behaviour import ModelBehaviour
 from disorder.verbs.audit.conclusions import concluded
@@ -88,6 +100,7 @@ class Measuring:
     perturbed: Callable[[str, Example], Variants]  # all variants of one example
     model_labels: Sequence[str]
     language_caveats: Sequence[str] = ()
+    n_cut: int = 0  # examples whose texts are longer than the model reads
     behaviour: ModelBehaviour = field(default_factory=ModelBehaviour)
 
     def of(
@@ -118,7 +131,7 @@ class Measuring:
         is_control = samples.transformation is not None and samples.transformation.is_control
         if is_control:
             perturbed = partial(self.perturbed, samples.spec)
-            samples = samples.with_unchanged_controls(originals.values, perturbed)
+            samples.enter_unchanged(originals.values, perturbed)
             skips.pop(SAME_AS_ORIGINAL, None)
         chosen = np.flatnonzero(samples.used & originals.answered)
         found = Measured(samples.spec, skips=skips, failures=_sorted(samples.failures))
@@ -136,7 +149,7 @@ class Measuring:
             gives_probabilities=has_probabilities,
             control=controls.get(CONTROL_OF + samples.spec),
         )
-        if samples.transformation is not None and samples.transformation.perturbs == "options":
+        if samples.transformation is not None and samples.transformation.moves_options:
             outcomes = self._with_places(samples.spec, outcomes, chosen)
         found = self._scored(found, samples, outcomes, chosen, stops)
         is_of_labels = not self.facts.task.is_regression
@@ -212,7 +225,7 @@ class Measuring:
         """Whether the scores say how a model reads texts: not those of likelihoods or of perturbed
         prompts, nor where prediction stopped once Ω was decided.
         """
-        is_of_texts = self.settings.break_ == "text" and not self.facts.task.is_likelihood
+        is_of_texts = is_about_texts(self.settings.break_) and not self.facts.task.is_likelihood
         return is_of_texts and not self.facts.is_curtailed
 
     def _concluded(
@@ -237,26 +250,35 @@ class Measuring:
             skips=skips,
             model_labels=self.model_labels,
             n_distinct=len({example.texts for example in members}),
-            run=RunFacts(self._moved(outcomes.transformation), self.behaviour),
+            run=RunFacts(self._moved(outcomes.transformation), self.behaviour, _z_of(own)),
             more=self.caveats_of_the_run(own),
         )
 
     def _moved(self, spec: str) -> list[str]:
         """The texts that a transformation moves, where it leaves another in place."""
-        if self.dataset.task.kind == "choice":
-            return ["the question"]
-        is_pair = self.dataset.examples[0].text_b is not None
         transformation = next(each for each in self.plan if each.spec == spec)
+        names = transformation.segment_names(self.dataset.examples[0])
+        if names != TEXT_NAMES[: len(names)]:
+            return [f"the {name}" for name in names]
+        is_pair = len(names) > 1
         sides = transformation.perturbed_sides(self.dataset.task, is_pair=is_pair)
         return [f"text_{side}" for side in sides] if is_pair and len(sides) == 1 else []
 
     def caveats_of_the_run(self, stops: Sequence[EarlyStop]) -> list[Caveat]:
         """Caveats that hold for every group under a transformation that stopped so."""
         found = [Caveat(kind="language", text=text) for text in self.language_caveats]
+        if any(isinstance(each, LastLook) for each in stops):  # their interval allows for it
+            return found
         n = len(self.dataset.examples)
         is_early = any(stop.n_examples < n or self.facts.fidelity != NATURAL for stop in stops)
         if is_early or NOT_REACHED in self.dataset.skipped:
             found.append(Caveat(kind="stopped_early", text=STOPPED_EARLY))
+        if self.n_cut:
+            text = (
+                f"the texts of {self.n_cut:,} of {n:,} examples are longer than the model reads: "
+                "they are cut at a word, so that original, control and variants hold the same words"
+            )
+            found.append(Caveat(kind="cut_texts", text=text))
         return found
 
     @cached_property
@@ -277,6 +299,7 @@ class Measuring:
         keeps_words = samples.transformation.keeps_words
         examples = [self.dataset.examples[i] for i in chosen.tolist()]
         tables: dict[str, Any] = {"figures": figures(outcomes), "answers": answers(outcomes)}
+        shown = noteworthy(outcomes, examples, lambda i: self.perturbed(spec, examples[i]))
         if keeps_words:
             tables["dev_r"] = step_counts(outcomes)
         return replace(
@@ -286,7 +309,7 @@ class Measuring:
                 name: measure(reference, keeps_words=keeps_words, points={"omega": ()})[0]
                 for name, reference in references(outcomes)
             },
-            noteworthy=noteworthy(outcomes, examples, lambda i: self.perturbed(spec, examples[i])),
+            noteworthy=shown,
         )
 
 
@@ -305,11 +328,16 @@ def _sorted(counts: Mapping[str, int]) -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
+def _z_of(stops: Sequence[EarlyStop]) -> float:
+    """The normal point of the look that ended a run."""
+    return next((each.z for each in stops if isinstance(each, LastLook)), Z)
+
+
 def _with_anytime_interval(record: Record, stops: Sequence[EarlyStop]) -> Record:
     """Where prediction stopped early, watched scores have the intervals that allow for it."""
     for stop in stops:
         is_watched = (record.transformation, record.metric) == (stop.transformation, stop.metric)
-        if is_watched and record.group == "all":
+        if is_watched and record.group == "all" and stop.low is not None and stop.high is not None:
             low, high = min(stop.low, record.value), max(stop.high, record.value)
             return replace(record, low=low, high=high)
     return record

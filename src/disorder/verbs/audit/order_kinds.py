@@ -1,37 +1,198 @@
 """The conclusion of a natural audit: three ratios of skill over families, and the kind they show.
 
-Runs that follow a paper are concluded by concluding.py, as they always were.
+A kind is named only where the whole interval lies in its region, which is a one-sided test at 2.5 %
+at each limit. Perturbed ÷ original is looked at before the control: a bag of words with its
+evidence at the edge of a text can lose it in the control and keep it in the variants. Runs that
+follow a paper are concluded by concluding.py, as they always were.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 
 from disorder.metrics import two_digits
 from disorder.metrics.statistics.family_variance import effective_number, family_sizes
-from disorder.metrics.statistics.kinds import (
-    Facts,
-    KindCaveat,
-    KindFinding,
-    KindLimits,
-    conclude_at_extremes,
-    conclude_kind,
-)
-from disorder.metrics.statistics.natural_outcomes import NaturalOutcomes
-from disorder.metrics.statistics.own_chance import skill_of
-from disorder.metrics.statistics.three_ratios import ThreeRatios
-from disorder.results.conclusion import Caveat, Conclusion
+from disorder.metrics.statistics.intervals import Z
+from disorder.metrics.statistics.skill import NaturalOutcomes, ThreeRatios, skill_of
+from disorder.results.conclusion import Caveat, Conclusion, ConclusionKind
 from disorder.results.run import DIGITS
-from disorder.types import Outcomes
+from disorder.types import Outcomes, Score
 from disorder.types.predictions import ABSTAINED
 from disorder.verbs.audit.behaviour import ModelBehaviour
 
 MOST = 1_000.0  # times as many examples: more is no help to name
 STEPS = 12  # of a bisection
 OPEN = ("undecided",)
+FEWEST_FAMILIES = 5  # below there is no kind
+FEW_FAMILIES = 20  # below the conclusion is about these templates
+LARGE_FAMILY = 0.05  # share of the rows
+# examples of other labels that a model misses before its answer counts as one: one that gets half
+# of them right misses five in a row 3 times in 100
+FEWEST_OTHERS = 5
+MOVED_SHARE = 0.05  # of texts answered, from which the headline names both shares
+KindCaveat = Literal[
+    "templated",
+    "truncated",
+    "changes_by_itself",
+    "no_surface_control",
+    "takes_new_order",
+    "rare_labels",
+    "declines",
+    "failures",
+]
+Bounds = tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class KindLimits:
+    """Where one kind ends and the next begins, on the scale of skill kept.
+
+    `least_skill` is the share of the way from chance to perfect below which there is none to speak
+    of.
+    """
+
+    reads_below: float = 0.2
+    bag_above: float = 0.8
+    least_skill: float = 0.1
+
+    @property
+    def misled_above(self) -> float:
+        """As far above 1 as `bag_above` is below: no bag of words gains so much without order."""
+        return 2 - self.bag_above
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of a run besides its ratios.
+
+    `skill` is accuracy minus chance on original texts over all labels, `perfect` the most it could
+    be. `noise` is the share of texts whose prediction changes when they are predicted again.
+    """
+
+    n_gold_labels: int
+    n_answers: int
+    n_others: int  # examples with another gold label than the one that is answered
+    skill: Score
+    perfect: float
+    n_families: float
+    largest_family: float = 0.0
+    is_all_moved: bool = True
+    has_control: bool = True
+    reads_beginning_only: bool = False
+    noise: Score | None = None
+    n_rare_labels: int = 0
+    answered_less: Score | None = None  # share answered on originals minus that on perturbed texts
+    has_many_failures: bool = False
+
+
+@dataclass(frozen=True)
+class KindFinding:
+    """A kind, the ratio that it was read from, and what to mind."""
+
+    kind: ConclusionKind
+    ratio: Literal["t", "s", "r", ""] = ""
+    caveats: tuple[KindCaveat, ...] = ()
+
+
+def conclude_kind(ratios: ThreeRatios | None, facts: Facts, limits: KindLimits) -> KindFinding:
+    """The first kind of the table that holds."""
+    found = _without_ratio(ratios, facts, limits)
+    if found is None:
+        assert ratios is not None
+        found = _of_ratios(ratios, limits)
+    if found.kind == "bag_of_words" and not facts.is_all_moved:
+        found = replace(found, kind="order_not_used")
+    return replace(found, caveats=(*found.caveats, *_caveats(facts)))
+
+
+def conclude_at_extremes(
+    ratios: Sequence[ThreeRatios | None], facts: Facts, limits: KindLimits
+) -> KindFinding:
+    """The kind that holds whatever failed texts would have been: the first of the ratios leaves
+    them out, the others take all of them for wrong, and for right.
+    """
+    found = [conclude_kind(each, facts, limits) for each in ratios]
+    if len({each.kind for each in found}) > 1:
+        return replace(found[0], kind="undecided")
+    return found[0]
+
+
+def _without_ratio(
+    ratios: ThreeRatios | None, facts: Facts, limits: KindLimits
+) -> KindFinding | None:
+    """What is known without a look at ratios."""
+    if facts.n_gold_labels < 2:
+        return KindFinding("one_gold_label")
+    if facts.n_answers == 1 and facts.n_others >= FEWEST_OTHERS:
+        return KindFinding("one_label")
+    if facts.skill.low <= 0:
+        is_none = facts.skill.high < limits.least_skill * facts.perfect
+        return KindFinding("no_skill" if is_none else "undecided")
+    is_open = ratios is None or facts.n_families < FEWEST_FAMILIES or facts.reads_beginning_only
+    return KindFinding("undecided") if is_open else None
+
+
+def _of_ratios(ratios: ThreeRatios, limits: KindLimits) -> KindFinding:
+    t = ratios.t.interval()
+    if t is None:
+        return KindFinding("undecided")
+    if t[0] > limits.misled_above:
+        return KindFinding("misled_by_order", "t")
+    if t[0] >= limits.bag_above:
+        return KindFinding(_loses_nothing(t, limits), "t")
+    if ratios.s is None:
+        return _of_kept(t, "t", limits)
+    s = ratios.s.interval()
+    r = None if ratios.r is None else ratios.r.interval()
+    if s is not None and s[1] < limits.bag_above and not (r and r[1] < limits.bag_above):
+        return KindFinding("surface", "s")
+    return _of_kept(r, "r", limits)
+
+
+def _of_kept(bounds: Bounds, ratio: Literal["t", "r"], limits: KindLimits) -> KindFinding:
+    """The kind that the skill kept shows."""
+    if bounds is None:
+        return KindFinding("undecided")
+    low, high = bounds
+    if high <= limits.reads_below:
+        return KindFinding("reads_order", ratio, ("takes_new_order",) if high < 0 else ())
+    if low >= limits.bag_above:
+        return KindFinding(_loses_nothing(bounds, limits), ratio)
+    if low > limits.reads_below and high < limits.bag_above:
+        return KindFinding("mixed", ratio)
+    if low > limits.reads_below:
+        return KindFinding("mixed_or_bag", ratio)
+    if high < limits.bag_above:
+        return KindFinding("reads_or_mixed", ratio)
+    return KindFinding("undecided", ratio)
+
+
+def _loses_nothing(
+    bounds: tuple[float, float], limits: KindLimits
+) -> Literal["bag_of_words", "bag_or_misled"]:
+    return "bag_of_words" if bounds[1] <= limits.misled_above else "bag_or_misled"
+
+
+def _caveats(facts: Facts) -> Iterator[KindCaveat]:
+    if facts.largest_family > LARGE_FAMILY or facts.n_families < FEW_FAMILIES:
+        yield "templated"
+    if facts.reads_beginning_only:
+        yield "truncated"
+    if facts.noise is not None and facts.noise.low > 0:
+        yield "changes_by_itself"
+    if not facts.has_control:
+        yield "no_surface_control"
+    if facts.n_rare_labels:
+        yield "rare_labels"
+    less = facts.answered_less
+    if less is not None and less.value > MOVED_SHARE and less.low > 0:
+        yield "declines"
+    if facts.has_many_failures:
+        yield "failures"
 
 
 @dataclass(frozen=True)
@@ -40,6 +201,7 @@ class RunFacts:
 
     moved: Sequence[str] = ()  # the texts that moved, where another did not
     behaviour: ModelBehaviour = field(default_factory=ModelBehaviour)
+    z: float = Z  # of intervals: another where the run was looked at before its end
 
 
 def conclude_on_order(
@@ -50,7 +212,7 @@ def conclude_on_order(
     """
     given = skill_of(outcomes)
     facts = _facts(given, run)
-    ratios = given.ratios() if facts.n_gold_labels > 1 else []
+    ratios = [each.at(run.z) for each in given.ratios()] if facts.n_gold_labels > 1 else []
     found = (
         conclude_at_extremes(ratios, facts, limits)
         if ratios
@@ -71,7 +233,9 @@ def conclude_on_order(
         low=low,
         high=high,
         because="; ".join(_because(given, found, ratios, run)),
-        caveats=[_caveat(kind, given, facts) for kind in found.caveats],
+        caveats=[
+            Caveat(kind=kind, text=_caveat_text(kind, given, facts)) for kind in found.caveats
+        ],
         group=group,
         transformation=outcomes.transformation,
         n=len(outcomes),
@@ -85,14 +249,14 @@ def _facts(given: NaturalOutcomes, run: RunFacts) -> Facts:
     n_answers = len(answers)
     if outcomes.task.has_own_chance:  # gold is an option, whatever its place
         n_labels = 2
-        n_answers = 2 if outcomes.task.kind == "pair" else n_answers
+        n_answers = n_answers if outcomes.task.kind == "choice" else 2
     sizes = family_sizes(given.family)
     skill = given.skill
     return Facts(
         n_gold_labels=n_labels,
         n_answers=n_answers,
         n_others=int((given.gold != answers[0]).sum()),
-        skill=skill.score(),
+        skill=skill.score(run.z),
         perfect=1 - skill.by_chance,
         n_families=effective_number(sizes),
         largest_family=float(sizes.max()) / len(given.gold) if sizes.max() > 1 else 0.0,
@@ -121,7 +285,7 @@ def _because(
         name = ABSTAINED if number < 0 else outcomes.task.labels[number]
         yield f"the model answers {name} to all {n:,} original texts"
         return
-    skill = given.skill.score()
+    skill = given.skill.score(run.z)
     if skill.low <= 0:
         is_not = "is not" if found.kind == "no_skill" else "cannot be told to be"
         yield (
@@ -130,11 +294,8 @@ def _because(
         )
         return
     before, after = (float(share.mean()) for share in given.answered)
-    if before - after > 0.05:
-        yield (
-            f"it declines {100 * (1 - after):.0f} % of the shuffled texts and "
-            f"{100 * (1 - before):.0f} % of the originals"
-        )
+    if before - after > MOVED_SHARE:
+        yield _declines(given)
     ratio = ratios[0].t
     control = f", {ratios[0].s.told(0)} on the surface control" if ratios[0].s else ""
     yield (
@@ -147,8 +308,9 @@ def _because(
         yield f"only {' and '.join(run.moved)} was moved"
 
 
-def _caveat(kind: KindCaveat, given: NaturalOutcomes, facts: Facts) -> Caveat:
-    return Caveat(kind=kind, text=_caveat_text(kind, given, facts))
+def _declines(given: NaturalOutcomes) -> str:
+    before, after = (100 * (1 - float(share.mean())) for share in given.answered)
+    return f"it declines {after:.0f} % of the shuffled texts and {before:.0f} % of the originals"
 
 
 def _caveat_text(kind: KindCaveat, given: NaturalOutcomes, facts: Facts) -> str:
@@ -184,7 +346,7 @@ def _caveat_text(kind: KindCaveat, given: NaturalOutcomes, facts: Facts) -> str:
             ]
             return f"too few families to count in the ratio: {', '.join(listed)}"
         case "declines":
-            return "the model notices: it declines perturbed texts more often than original ones"
+            return f"the model notices: {_declines(given)}"
         case "failures":
             return (
                 f"{int(given.n_failed.sum()):,} perturbed texts got no answer: the kind holds with "

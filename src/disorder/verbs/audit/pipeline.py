@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from disorder.errors import BadData, BadModel, CannotWrite, DisorderError, option
-from disorder.requests.audit import AuditOptions, ResumeOptions
+from disorder.requests.audit import CONTINUED, AuditOptions, ResumeOptions
 from disorder.requests.keywords import takes_options
 from disorder.requests.option import held
 from disorder.requests.settings import Settings, resume_line
@@ -73,7 +73,7 @@ def resume(
     **options: Unpack[ResumeOptions],
 ) -> Run:
     """Resume a run that was stopped; finished parts are kept, and the scores are those of a run in
-    one go.
+    one go. With `until="never"`, predict the rest of one that ended as soon as it was decided.
 
     Nothing is run or reached because the folder says so: a model that runs code (`python:…`) or
     asks a server is named again, and so are `address`, `base_url`, in `with_` transformations that
@@ -91,10 +91,13 @@ def resume(
     folder = place(given)
     with Store.open(folder, keyword="resume"):
         before = read_run(folder)
+        again = held(ResumeOptions, options)
+        if again.pop("until", None) == "never" and before.cut_short is not None:
+            again["until"] = CONTINUED
+            before = before.model_copy(update={"status": "started"})
         if before.status == "done" and not _lacks_something(before):
             return _reported(before)  # it may have been killed after the last score
         check_version(folder)
-        again = held(ResumeOptions, options)
         check_taggers(folder, before.transformations, again.pop("transformations", ()))
         named = again.pop("prompt", ())
         chosen = Settings.recorded(

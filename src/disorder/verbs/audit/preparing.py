@@ -4,20 +4,22 @@ before anything is predicted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from disorder.data import declared_language, named_language, rare_labels
-from disorder.data.families import family_numbers
-from disorder.engines import Engine, engine
+from disorder.data.families import family_numbers, named_families
+from disorder.data.reading import LIKELIHOOD
+from disorder.engines import Engine
 from disorder.errors import DisorderError, option
 from disorder.languages import UNKNOWN
 from disorder.metrics import Metric, StopRule, limits
 from disorder.models import LoadedModel
 from disorder.models.prompting import Prompt
+from disorder.registry import EnginePart, part
 from disorder.requests.settings import Settings
 from disorder.results.progress import Steps, shown_progress
 from disorder.results.run import Run
@@ -25,10 +27,11 @@ from disorder.results.run_folder import new_run
 from disorder.transformations import Transformation
 from disorder.transformations.tags import resolved, tagger_notes
 from disorder.transformations.words import NATURAL
-from disorder.types import ORIGINAL, Dataset, Progress
+from disorder.types import OF_PROMPTS, ORIGINAL, Dataset, Progress, text_segments
 from disorder.verbs.audit.auditing import Audit
 from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.budget import Budget
+from disorder.verbs.audit.deciding import UntilDecided, settled
 from disorder.verbs.audit.piloting import AS_PRINTED, variants_of_an_audit
 from disorder.verbs.audit.planning import (
     likelihood_task,
@@ -37,14 +40,14 @@ from disorder.verbs.audit.planning import (
     score_names,
     with_controls,
 )
-from disorder.verbs.audit.prompt_breaking import check_options, perturbable_prompt
+from disorder.verbs.audit.prompt_breaking import check_segments, perturbable_prompt
 from disorder.verbs.audit.prompt_spread import PromptShare
 from disorder.verbs.audit.resuming import continue_run, recorded_plan
 from disorder.verbs.audit.verdicts import RANK
 from disorder.verbs.audit.watching import LiveGate, StopWhen, Watcher
 from disorder.verbs.model_loading import load_with, loaded_model
 from disorder.verbs.prompting import bound_prompt
-from disorder.verbs.selected_data import selected_data
+from disorder.verbs.selected_data import in_turn, selected_data
 
 
 def prepared(
@@ -56,6 +59,8 @@ def prepared(
     turn: PromptShare,
 ) -> Audit:
     """An audit that is ready to go, with all its settings checked."""
+    if chosen.task == LIKELIHOOD and not chosen.score:
+        chosen = replace(chosen, score=(RANK,))
     if chosen.break_ == "shots":  # a few examples have a few orders
         chosen = replace(chosen, short="use")
     language = _known_language(data, chosen)
@@ -64,21 +69,30 @@ def prepared(
     rule = StopRule.parse(chosen.stop_when) if chosen.stop_when else None
     if rule is not None:
         Metric.named(rule.metric)
-    dataset = selected_data(data, chosen)
+    dataset = selected_data(data, chosen, needs_gold=RANK not in requested)
     if dataset.task.language != language:  # it was not known before data was read
         plan, left_out = _plan(chosen, dataset.task.language, before)
     if RANK in requested:
         dataset = replace(dataset, task=likelihood_task(dataset.task, requested, chosen))
     _check_task(dataset, chosen, rule)
-    families = family_numbers(dataset.examples) if chosen.fidelity == NATURAL else None
+    families = None
+    if chosen.fidelity == NATURAL:
+        dataset = named_families(dataset)
+        families = family_numbers(dataset.examples)
     watch = _watchers(plan, dataset, chosen, requested, rule, families)
     decided_at = limits(requested, dataset.task, chosen.fidelity) if chosen.curtail else []
     prompt = bound_prompt(model, dataset, chosen)
-    if chosen.break_ == "options":
-        check_options(dataset)
-    elif chosen.break_ != "text":
+    if chosen.break_ in OF_PROMPTS:
         prompt, dataset = perturbable_prompt(prompt, dataset, chosen)
+    check_segments(dataset, plan, chosen)
     loaded, notes = loaded_model(model, dataset, plan, chosen, prompt)
+    n_cut = 0
+    if chosen.fidelity == NATURAL and chosen.break_ == "text" and not dataset.task.has_own_chance:
+        dataset, n_cut = _as_read(dataset, loaded)
+    if before is None:
+        chosen = settled(chosen, loaded, dataset, plan)
+    if families is not None and chosen.is_until_decided:
+        dataset = in_turn(dataset, chosen.seed)
     if chosen.q is None:
         q, why = variants_of_an_audit(loaded, dataset, plan, chosen, requested)
         is_printed = q == AS_PRINTED
@@ -90,17 +104,15 @@ def prepared(
         threshold=loaded.similar_above,
         short=chosen.short_texts,
     )
-    run = _new_run(loaded, data, dataset, plan, chosen)
-    run.notes = [
-        *dataset.notes,
-        *rare_labels(dataset),
-        *left_out,
-        *tagger_notes(_taggers(plan, dataset)),
-        *notes,
-    ]
+    taggers = {t.tagger_for(dataset.task) for t in plan if "tags" in t.needs}
+    run = _new_run(loaded, data, dataset, plan, chosen, taggers)
+    said = tagger_notes(taggers) if taggers else []
+    run.notes = [*dataset.notes, *rare_labels(dataset), *left_out, *said, *notes]
     if before is not None:
         continue_run(run, before)
     predictor = BlockPredictor.of(partial(_same, loaded), dataset, plan, chosen, decided_at)
+    if families is not None and chosen.is_until_decided:
+        watch.append(UntilDecided.of(plan, dataset, chosen, families, predictor))
     budget = Budget.of(
         chosen,
         {} if before is None else before.spent,
@@ -113,20 +125,35 @@ def prepared(
         plan=plan,
         settings=chosen,
         run=run,
-        progress=Steps(shown_progress(progress), _work(plan, chosen.n_variants)),
+        progress=Steps(
+            shown_progress(progress),
+            {ORIGINAL: 1.0, **{each.spec: float(each.count(chosen.n_variants)) for each in plan}},
+        ),
         engine=_engine(predictor, model, dataset, chosen, prompt),
         requested=requested,
         budget=budget,
-        watch=[*watch, budget],
+        watch=[*watch, budget] if budget.limits else watch,
         is_resumed=before is not None,
         resume_with=turn.resume_with,
         families=families,
+        n_cut=n_cut,
     )
 
 
-def _work(plan: Sequence[Transformation], q: int) -> dict[str, float]:
-    """How many texts of each example are predicted, by the stage of it."""
-    return {ORIGINAL: 1.0, **{each.spec: float(each.count(q)) for each in plan}}
+def _as_read(dataset: Dataset, loaded: LoadedModel) -> tuple[Dataset, int]:
+    """The data as far as the model reads it, and how many examples that cuts: all their variants
+    then hold the same words.
+    """
+    examples = []
+    n_cut = 0
+    for example in dataset.examples:
+        texts = loaded.readable(example.texts)
+        is_cut = texts != example.texts
+        n_cut += is_cut
+        if is_cut:
+            example = replace(example, segments={**example.segments, **text_segments(texts)})
+        examples.append(example)
+    return replace(dataset, examples=examples), n_cut
 
 
 def _known_language(data: Any, chosen: Settings) -> str | None:
@@ -178,6 +205,7 @@ def _new_run(
     dataset: Dataset,
     plan: Sequence[Transformation],
     chosen: Settings,
+    taggers: Collection[str],
 ) -> Run:
     name = str(data) if isinstance(data, str | Path) else dataset.name
     outside = ("seed", "transformations")  # stand at the top of run.json
@@ -190,18 +218,13 @@ def _new_run(
         transformation.spec for transformation in plan if transformation.keeps_words
     ]
     run.hashes = {"data": dataset.fingerprint, "model": loaded.fingerprint}
-    run.taggers = sorted({resolved(tagger) for tagger in _taggers(plan, dataset)})
+    run.taggers = sorted({resolved(tagger) for tagger in taggers})
     first = dataset.examples[0]
-    run.prompt = loaded.prompt_description(first.choice or first.texts)
+    run.prompt = loaded.prompt_description(first.segments)
     # one that is not known changes no score: it is a note, and an error where it is needed
     run.language_caveats = [] if dataset.task.language == UNKNOWN else list(dataset.notes)
     run.splitters = {t.spec: t.splitter_for(dataset.task) for t in plan}
     return run
-
-
-def _taggers(plan: Sequence[Transformation], dataset: Dataset) -> set[str]:
-    """The taggers that the transformations use on these data."""
-    return {t.tagger_for(dataset.task) for t in plan if "tags" in t.needs}
 
 
 def _engine(
@@ -216,8 +239,9 @@ def _engine(
     if chosen.engine != "local":
         load = partial(load_with, model, dataset.task, chosen, prompt, chosen.precision)
         worker = replace(predictor, load=load)
-    make = partial(_same, worker)
-    return engine(chosen.engine, address=chosen.address, workers=chosen.workers, make=make)
+    start = part(EnginePart, chosen.engine).function
+    found: Engine = start(partial(_same, worker), chosen.address, chosen.workers)
+    return found
 
 
 def _same(thing: Any) -> Any:

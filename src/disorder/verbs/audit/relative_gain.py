@@ -14,7 +14,7 @@ import numpy as np
 from disorder.errors import NothingToMeasure
 from disorder.metrics import SkillRatio
 from disorder.transformations import Transformation
-from disorder.types import Floats, Score
+from disorder.types import Bools, Floats, Score
 
 
 def controls(plan: Sequence[Transformation]) -> dict[str, str]:
@@ -41,7 +41,7 @@ def _draws(transformation: Transformation) -> tuple[str, ...]:
     return (*(step.drawn_as for step in transformation.steps), str(sorted(nested.items())))
 
 
-def relative_gain(is_right: Floats, perturbed: Floats, control: Floats) -> Score:
+def relative_gain(is_right: Bools | Floats, perturbed: Floats, control: Floats) -> Score:
     """The gain over examples, with Fieller's interval; values are NaN where an example was left
     out.
 
@@ -72,7 +72,7 @@ def relative_gain(is_right: Floats, perturbed: Floats, control: Floats) -> Score
 
 
 def gains(
-    plan: Sequence[Transformation], is_right: Floats, acceptance: Mapping[str, Floats]
+    plan: Sequence[Transformation], is_right: Bools, acceptance: Mapping[str, Floats]
 ) -> list[dict[str, str | float | int]]:
     """The relative gain of every transformation that was measured beside its control."""
     found: list[dict[str, str | float | int]] = []

@@ -8,6 +8,7 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +17,7 @@ from disorder.engines import Engine
 from disorder.errors import BadData, DisorderError, option
 from disorder.store.sample_parts import SampleParts
 from disorder.store.samples import predictions_of, storable
-from disorder.types import Costs, Dataset, Floats, Ints, Outcomes, Progress
+from disorder.types import CONTROL_OF, Costs, Dataset, Floats, Ints, Outcomes, Progress
 from disorder.verbs.audit.block import BlockPredictor, BlockResult
 from disorder.verbs.audit.budget import Budget
 from disorder.verbs.audit.division import Block, Stage, block_size
@@ -117,7 +118,6 @@ class Sampling:
     facts: OutcomeFacts
     progress: Progress
     watch: Sequence[Watcher] = ()
-    is_in_portions: bool = False
     looks: Sequence[int] = ()  # examples after which watchers want to look
 
     @property
@@ -126,17 +126,10 @@ class Sampling:
         return block_size(is_remote=self.source.predictor.model.is_remote)
 
 
-def sample(sampling: Sampling) -> tuple[Dataset, Iterator[TransformationSamples]]:
-    """The data that is reached, and its samples transformation by transformation, the original
-    texts first. Only one of them is in memory at a time, unless examples come in portions.
+def sampled_stages(sampling: Sampling) -> Iterator[TransformationSamples]:
+    """The samples of all examples, one stage after the other, the original texts first; only one of
+    them is in memory at a time. A stage ends early when a watcher says so.
     """
-    if sampling.is_in_portions:
-        return _portions(sampling)
-    return sampling.dataset, _stages(sampling)
-
-
-def _stages(sampling: Sampling) -> Iterator[TransformationSamples]:
-    """All examples of one stage after the other; a stage ends early when a watcher says so."""
     numbers = ExampleNumbers.of(sampling.dataset.task, sampling.dataset.examples)
     original: Floats = np.empty(0)
     has_probabilities = False
@@ -176,10 +169,14 @@ def _blocks(sampling: Sampling, stage: Stage, samples: TransformationSamples) ->
 
 
 def _watched(
-    sampling: Sampling, samples: TransformationSamples, original: Floats, places: Ints
+    sampling: Sampling,
+    samples: TransformationSamples,
+    original: Floats,
+    places: Ints,
+    control: Floats | None = None,
 ) -> dict[str, Outcomes]:
     """The outcomes of some examples, by transformation, where a watcher wants to see them: as far
-    as their original texts have a prediction.
+    as their original texts have a prediction. `control` has those for surface controls.
     """
     if not any(watcher.is_about(samples.spec) for watcher in sampling.watch):
         return {}
@@ -188,11 +185,13 @@ def _watched(
     if not len(places):
         return {}
     # as of probabilities, until the whole run shows whether it has any
-    found = samples.outcomes(before, places, sampling.facts, gives_probabilities=True)
+    found = samples.outcomes(
+        before, places, sampling.facts, gives_probabilities=True, control=control
+    )
     return {samples.spec: found}
 
 
-def _portions(sampling: Sampling) -> tuple[Dataset, Iterator[TransformationSamples]]:
+def sampled_portions(sampling: Sampling) -> tuple[Dataset, Iterator[TransformationSamples]]:
     """Some examples at a time under all transformations, until a watcher allows no more: those
     reached by then are a random part of the data, and all that the audit is about.
     """
@@ -246,7 +245,7 @@ def _next(sampling: Sampling, n_done: int, per_example: int) -> tuple[int, str]:
     ends = [*sampling.looks, len(sampling.dataset.examples)]
     left = next(end for end in ends if end > n_done) - n_done
     # the first of a session is small: a server is probed, which costs questions, too
-    is_first = not n_done or (sampling.source.budget.is_limited and not costs.get("predicted"))
+    is_first = not n_done or (sampling.source.budget.limits and not costs.get("predicted"))
     size = 1 if is_first else max(1, sampling.size // per_example)
     return int(min(size, left, room // per_example)), why
 
@@ -258,11 +257,17 @@ def _predict_portion(
     examples = sampling.dataset.examples[start : start + n]
     original = stages[0].values[:, 0]
     outcomes: dict[str, Outcomes] = {}
+    controls: dict[str, Floats] = {}
     for stage, samples in zip(sampling.stages, stages, strict=True):
         block = stage.block(examples, start, start)
         for _, result in sampling.source.in_order([block], stage.count):
             places = samples.add(result.table, result.skips, n)
-            outcomes |= _watched(sampling, samples, original, places)
+            control = controls.get(CONTROL_OF + stage.spec)
+            outcomes |= _watched(sampling, samples, original, places, control)
+        if any(watcher.compares_with(stage.spec) for watcher in sampling.watch):
+            perturbed = partial(sampling.source.predictor.perturbed, stage.spec)
+            samples.enter_unchanged(original, perturbed, start)
+            controls[stage.spec] = samples.values[:, 0]
     is_shown = any(samples.has_probabilities for samples in stages)
     for watcher in sampling.watch:
         watcher.take(outcomes, start + n, has_probabilities=is_shown)

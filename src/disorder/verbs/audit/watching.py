@@ -1,8 +1,8 @@
 """Watchers of an audit: they see samples as they come, and may end prediction early.
 
 `--stop-when` watches the interval of one score under each transformation, `--fail-if` the scores
-that a gate's rules are about; both by intervals that hold however often one looks. A budget (see
-`budget.py`) watches what was spent.
+that a gate's rules are about; both by intervals that hold however often one looks. `--until` (see
+`deciding.py`) watches the conclusion, a budget (see `budget.py`) what was spent.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ import numpy as np
 
 from disorder.errors import NothingToMeasure
 from disorder.metrics import Anytime, AnytimeRatio, Metric, SkillRatio, StopRule
-from disorder.metrics.statistics.booking import labels_that_count
-from disorder.metrics.statistics.natural_outcomes import NaturalOutcomes
 from disorder.metrics.statistics.planned_looks import FEWEST_FAMILIES, PlannedLook, planned_looks
+from disorder.metrics.statistics.skill import NaturalOutcomes, labels_that_count
 from disorder.results.run import EarlyStop
 from disorder.types import CONTROL_OF, ORIGINAL, Dataset, Ints, Outcomes
 from disorder.verbs.gate import GateRule, ScoreNames
@@ -33,6 +32,10 @@ class Watcher:
 
     def is_about(self, spec: str) -> bool:
         """Whether it wants to see the outcomes under a transformation."""
+        return False
+
+    def compares_with(self, spec: str) -> bool:
+        """Whether it wants the predictions under a surface control beside those of its variants."""
         return False
 
     def take(
@@ -116,47 +119,69 @@ class WatchedRatio:
 
 
 @dataclass
-class WatchedLooks:
-    """A ratio of skills over families, looked at when that was planned: the interval is that of the
-    last look. The labels that count are settled from all examples before the first.
+class Looks:
+    """The planned looks at the outcomes of a run so far. The labels that count are settled from all
+    examples before the first.
     """
 
-    metric: Metric
-    looks: list[PlannedLook]
-    counted: Ints
+    planned: list[PlannedLook]
+    counted: Ints  # none where every example has a chance of its own
     parts: list[Outcomes] = field(default_factory=list)
-    interval: Interval = (-math.inf, math.inf)
 
     @classmethod
-    def over(cls, metric: Metric, dataset: Dataset, families: Mapping[str, int]) -> WatchedLooks:
+    def over(cls, dataset: Dataset, families: Mapping[str, int]) -> Looks:
         """The looks at these examples."""
         examples = dataset.examples
         family = np.array([families[example.id] for example in examples], dtype=np.int64)
         gold = np.array([dataset.task.labels.index(example.label) for example in examples])
-        return cls(metric, planned_looks(len(examples)), labels_that_count(gold, family))
+        counted = np.empty(0, dtype=np.int64)
+        if not dataset.task.has_own_chance:
+            counted = labels_that_count(gold, family)
+        return cls(planned_looks(len(examples)), counted)
 
-    def take(self, outcomes: Outcomes, n_done: int) -> None:
-        """Take in more examples, and look where a look is due; one at which a label that counts has
-        too few families is passed over.
+    def take(self, outcomes: Outcomes, n_done: int) -> PlannedLook | None:
+        """Take in more examples; gives the look that is due. One with few families, or where a
+        label that counts has too few, is passed over.
         """
         self.parts.append(outcomes)
-        due = [look for look in self.looks if look.n_examples <= n_done]
+        due = [look for look in self.planned if look.n_examples <= n_done]
         if not due:
-            return
-        self.looks = self.looks[len(due) :]
-        self.parts = [_joined(self.parts)]
-        given = NaturalOutcomes(self.parts[0], self.counted)
-        seen = labels_that_count(given.gold, given.family)
+            return None
+        self.planned = self.planned[len(due) :]
+        given = NaturalOutcomes(self.seen)
+        counted = labels_that_count(given.gold, given.family)
         has_enough = len(np.unique(given.family)) >= FEWEST_FAMILIES or due[-1].is_last
-        if has_enough and set(self.counted.tolist()) <= set(seen.tolist()):
-            bounds = given.ratios()[0].t.interval(due[-1].z)
+        is_seen = set(self.counted.tolist()) <= set(counted.tolist())
+        return due[-1] if has_enough and is_seen else None
+
+    @property
+    def seen(self) -> Outcomes:
+        """All outcomes so far."""
+        self.parts = [_joined(self.parts)]
+        return self.parts[0]
+
+
+@dataclass
+class WatchedLooks:
+    """A ratio of skills over families: the interval is that of the last planned look."""
+
+    metric: Metric
+    looks: Looks
+    interval: Interval = (-math.inf, math.inf)
+
+    def take(self, outcomes: Outcomes, n_done: int) -> None:
+        """Take in more examples, and look where a look is due."""
+        look = self.looks.take(outcomes, n_done)
+        if look is not None:
+            given = NaturalOutcomes(self.looks.seen, self.looks.counted)
+            bounds = given.ratios()[0].t.interval(look.z)
             self.interval = (-math.inf, math.inf) if bounds is None else bounds
 
 
 def _joined(parts: Sequence[Outcomes]) -> Outcomes:
     """The outcomes of several portions under one transformation, in their order."""
     always = ("example", "gold", "original", "predictions", "is_simple")
-    in_some_runs = ("n_planned", "family", "control", "n_failed")
+    in_some_runs = ("n_planned", "family", "control", "n_failed", "chance")
     given = {name: [getattr(part, name) for part in parts] for name in (*always, *in_some_runs)}
     joined: dict[str, Any] = {
         name: None if any(each is None for each in arrays) else np.concatenate(arrays)
@@ -319,7 +344,8 @@ def _watchable(
     if metric.part.watched == "ratio":
         n_labels = len({example.label for example in dataset.examples})
         if families is not None:
-            return WatchedLooks.over(metric, dataset, families) if n_labels > 1 else None
+            looks = Looks.over(dataset, families)
+            return WatchedLooks(metric, looks) if n_labels > 1 else None
         return WatchedRatio(metric, AnytimeRatio(n_labels)) if n_labels > 1 else None
     return WatchedMean(metric) if metric.part.watched == "mean" else None
 

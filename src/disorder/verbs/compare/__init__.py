@@ -121,8 +121,7 @@ def _check_same(base: FinishedRun, other: FinishedRun, *, has_chosen: bool) -> N
         if list(differing) == ["transformations"]:
             tip = f"{option('with_', 'T')} compares one that they share"
         raise DisorderError(f"{names} cannot be compared: they differ in {told}; {tip}")
-    n_shared = min(len(base.examples), len(other.examples))  # one may have stopped earlier
-    if base.first_rows(n_shared) != other.first_rows(n_shared):
+    if base.cut_otherwise(other) is None:
         raise BadData(
             f"{base.folder} and {other.folder} hold other examples, though their hashes agree; "
             "audit them again"

@@ -92,13 +92,23 @@ class Comparing:
                 continue
             if parse(spec).needs_context:
                 self._note(f"{spec}: each model has its own perturbed texts, paired by example")
-            elif not first.draws_as(second):
+            elif not first.draws_as(second, self._cut_otherwise(base, other)):
                 raise DisorderError(
                     f"{base.folder} and {other.folder} drew other permutations under "
                     f"{visible(spec)}, though their settings agree; audit both with the same "
                     "version of disorder"
                 )
             yield from self._of_pair(spec, base, other, mine, theirs)
+
+    def _cut_otherwise(self, base: FinishedRun, other: FinishedRun) -> list[str]:
+        """The examples that one of two models reads further than the other."""
+        cut = base.cut_otherwise(other) or []
+        if cut:
+            self._note(
+                f"{len(cut):,} examples are longer than one of {base.name} and {other.name} reads, "
+                "and cut at other words: there each has its own perturbed texts, paired by example"
+            )
+        return cut
 
     def _note(self, note: str) -> None:
         """Keep a note for the reader, once."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import get_args
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from disorder.data.families import family_numbers
 from disorder.errors import BadData, DisorderError
@@ -55,10 +57,18 @@ class FinishedRun:
         parts = SampleParts.open(folder, to_write=False, of=run.binding, n_labels=len(run.labels))
         return cls(folder, run, parts, [examples[i] for i in turns], np.array(turns))
 
-    def first_rows(self, n: int) -> list[tuple[str, str, str | None, str]]:
-        """What the run was about: its first examples, in the order in which they were predicted."""
-        first = (self.examples[i] for i in np.argsort(self.turns)[:n])
-        return [(e.id, e.text_a, e.text_b, e.label) for e in first]
+    def cut_otherwise(self, other: FinishedRun) -> list[str] | None:
+        """The ids of examples whose texts one of two models read further than the other; None where
+        the runs are about other examples.
+        """
+        by_id = {example.id: example for example in other.examples}
+        pairs = [(mine, by_id[mine.id]) for mine in self.examples if mine.id in by_id]
+        if len(pairs) < min(len(self.examples), len(by_id)):  # one may have stopped earlier
+            return None
+        for mine, theirs in pairs:
+            if mine.label != theirs.label or not all(map(_is_part, mine.texts, theirs.texts)):
+                return None
+        return [mine.id for mine, theirs in pairs if mine.texts != theirs.texts]
 
     @property
     def fidelity(self) -> Fidelity:
@@ -78,8 +88,8 @@ class FinishedRun:
             return None
         positions = table.select(POSITIONS).filter(pa.array(kept))
         return RunSamples(
+            np.array([example.id for example in self.examples]),
             places[kept],
-            self.turns[places[kept]],
             np.asarray(variants)[kept],
             positions,
             predictions[kept],
@@ -95,9 +105,7 @@ class FinishedRun:
         samples = TransformationSamples.empty(transformation, q, self._numbers)
         samples.add(table, {}, len(self.examples))
         if transformation is not None and transformation.is_control:
-            samples = samples.with_unchanged_controls(
-                self.original, partial(self._perturbed, transformation)
-            )
+            samples.enter_unchanged(self.original, partial(self._perturbed, transformation))
         is_used = self._is_used(spec, np.arange(len(self.examples)))
         chosen = np.flatnonzero(samples.used & is_used)
         if not len(chosen):
@@ -186,21 +194,42 @@ class FinishedRun:
         )
 
 
+def _is_part(one: str | None, other: str | None) -> bool:
+    """Whether a text is the beginning or the end of another."""
+    if one is None or other is None:
+        return one is other
+    short, long = sorted((one, other), key=len)
+    return long.startswith(short) or long.endswith(short)
+
+
 @dataclass(frozen=True, eq=False)
 class RunSamples:
-    """The rows of one transformation: example, when it was predicted, variant, word positions,
-    prediction.
+    """The rows of one transformation: the place of the example among the ids of the run, variant,
+    word positions, prediction.
     """
 
+    ids: NDArray[np.str_]
     places: Ints
-    turns: Ints
     variants: Ints
     positions: pa.Table
     predictions: Floats
 
-    def draws_as(self, other: RunSamples) -> bool:
-        """Whether the variants that both runs predicted choose the same words."""
+    def draws_as(self, other: RunSamples, cut: Collection[str] = ()) -> bool:
+        """Whether the variants that both runs predicted choose the same words; those of examples
+        that were cut at another place cannot.
+        """
         width = int(max(self.variants.max(), other.variants.max())) + 1
-        mine, theirs = (samples.turns * width + samples.variants for samples in (self, other))
-        _, i, j = np.intersect1d(mine, theirs, assume_unique=True, return_indices=True)
+        shared = np.setdiff1d(np.intersect1d(self.ids, other.ids), np.array(list(cut), dtype=str))
+        mine, theirs = self._keys(shared, width), other._keys(shared, width)
+        _, i, j = np.intersect1d(mine, theirs, return_indices=True)
+        is_shared = mine[i] >= 0
+        i, j = i[is_shared], j[is_shared]
         return bool(self.positions.take(pa.array(i)).equals(other.positions.take(pa.array(j))))
+
+    def _keys(self, shared: NDArray[np.str_], width: int) -> Ints:
+        """A number for each row by example and variant; −1 where the example is not shared."""
+        number = np.full(len(self.ids), -1, dtype=np.int64)
+        _, own, among = np.intersect1d(self.ids, shared, return_indices=True)
+        number[own] = among
+        found = number[self.places]
+        return np.where(found < 0, -1, found * width + self.variants)

@@ -1,4 +1,5 @@
-"""The verb `explain`: read data, load the model, run the chosen explanations one by one.
+"""The verb `explain`: read data, load the model, run the chosen explanations one by one; of several
+models, what each explanation found side by side on one scale.
 
 What one explanation cannot show is a line in the result; the others still run.
 """
@@ -6,8 +7,8 @@ What one explanation cannot show is a line in the result; the others still run.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
@@ -27,18 +28,116 @@ from disorder.requests.fields import ExplainFields
 from disorder.requests.keywords import takes_options
 from disorder.requests.settings import Settings
 from disorder.results.progress import Steps, shown_progress
-from disorder.results.result import Section
+from disorder.results.result import Figure, Section, Table
 from disorder.specs import format_part, parse_part
 from disorder.store.store import Store, records
 from disorder.transformations import Transformation, parse
 from disorder.types import Dataset, Progress
-from disorder.verbs.explain.result import Explained, Explanations, section_of, write_folder
-from disorder.verbs.explain.several_models import short_names, together
+from disorder.verbs.explain.result import (
+    Explained,
+    Explanations,
+    section_of,
+    with_found,
+    write_folder,
+)
 from disorder.verbs.explain.subject import Calls, Subject
 from disorder.verbs.model_loading import loaded_model
 from disorder.verbs.prompting import bound_prompt
 from disorder.verbs.run_inputs import with_run
 from disorder.verbs.selected_data import selected_data
+
+ACROSS = 2  # models beside each other; more go on below
+WIDTH = 320
+LONGEST_TITLE = 48  # letters of an axis; with a longer one models stand below each other
+
+
+def short_names(models: Sequence[str]) -> list[str]:
+    """What models are called in a picture: the end of their names, where that tells them apart."""
+    twice = next((name for name in models if models.count(name) > 1), None)
+    if twice:
+        raise DisorderError(f"the model {twice} is named twice; name each once")
+    ends = [name.rstrip("/").rpartition("/")[2] for name in models]
+    return ends if len(set(ends)) == len(ends) else list(models)
+
+
+def together(sections: Mapping[str, Section[Explained]]) -> Section[Explained]:
+    """One section of what was found of several models; one without a finding is a note."""
+    first = next(iter(sections.values()))
+    found = {name: each.found for name, each in sections.items() if each.found is not None}
+    failed = [f"{name}: {each.line}" for name, each in sections.items() if each.found is None]
+    if not found:
+        return replace(first, reason="; ".join(failed))
+    return with_found(first, _merged(found, failed))
+
+
+def _merged(found: Mapping[str, Explained], failed: Sequence[str]) -> Explained:
+    notes = dict.fromkeys(note for each in found.values() for note in each.notes)
+    return Explained(
+        finding="; ".join(f"{name}: {each.finding}" for name, each in found.items()),
+        figures=_figures(found),
+        tables=_tables(found),
+        scores={
+            f"{name}: {title}": score
+            for name, each in found.items()
+            for title, score in each.scores.items()
+        },
+        notes=[*failed, *notes],
+        skips={
+            f"{name}, {reason}": count
+            for name, each in found.items()
+            for reason, count in each.skips.items()
+        },
+    )
+
+
+def _figures(found: Mapping[str, Explained]) -> list[Figure]:
+    """The figures of one name in one picture; those that are drawn by hand one by one."""
+    figures: dict[str, dict[str, Figure]] = {}
+    for model, each in found.items():
+        for figure in each.figures:
+            figures.setdefault(figure.name, {})[model] = figure
+    return [figure for of_models in figures.values() for figure in _side_by_side(of_models)]
+
+
+def _side_by_side(figures: Mapping[str, Figure]) -> list[Figure]:
+    if any(figure.drawn for figure in figures.values()):
+        return [
+            replace(figure, name=f"{figure.name}_{i}", caption=f"{model}: {figure.caption}")
+            for i, (model, figure) in enumerate(figures.items(), start=1)
+        ]
+    first = next(iter(figures.values()))
+    rows = [{"model": model, **row} for model, figure in figures.items() for row in figure.rows]
+    header = {"labelFontSize": 12, "labelLimit": WIDTH}
+    facet = {"field": "model", "type": "nominal", "sort": list(figures), "title": None}
+    longest = max(map(len, _titles(first.spec)), default=0)
+    spec = {
+        "facet": facet | {"header": header},
+        "columns": ACROSS if longest <= LONGEST_TITLE else 1,
+        "spec": {"width": WIDTH} | dict(first.spec),
+    }
+    return [replace(first, rows=rows, spec=spec)]
+
+
+def _titles(spec: Any) -> Iterator[str]:
+    """The titles in a picture."""
+    if isinstance(spec, Mapping):
+        if isinstance(spec.get("title"), str):
+            yield spec["title"]
+        spec = list(spec.values())
+    if isinstance(spec, list | tuple):
+        for part in spec:
+            yield from _titles(part)
+
+
+def _tables(found: Mapping[str, Explained]) -> list[Table]:
+    tables: dict[str, Table] = {}
+    for model, each in found.items():
+        for table in each.tables:
+            before = tables.get(table.name, replace(table, rows=()))
+            rows = [{"model": model, **row} for row in table.rows]
+            tables[table.name] = replace(before, rows=[*before.rows, *rows])
+    return list(tables.values())
+
 
 # what one explanation lacks need not stop the others
 CANNOT = (BadModel, MissingData, MissingPackage, NothingToMeasure)
@@ -74,7 +173,12 @@ def explain(
     settings = Settings.among(asked)
     transformation = parse(asked.transformation, fidelity=settings.fidelity).tried()
     wanted = [parsed(spec) for spec in asked.by]
-    _check_once(wanted)
+    names = [each.part.name for each in wanted]
+    for twice in (name for name in names if names.count(name) > 1):
+        raise DisorderError(
+            f"explanation {twice} is named twice, and its files have one name: run it again with "
+            f"another {option('out')}"
+        )
     models = [model, *(beside if isinstance(beside, list | tuple) else [beside])]
     folder = None if out is None else Path(out)
     with Store.open(folder) as store:
@@ -100,7 +204,14 @@ def _explained(
     transformation.tried(dataset.task.language)
     wanted = wanted or usual(dataset)
     steps = Steps(progress, [each.spec for each in wanted])
-    subjects, notes = _subjects(models, dataset, settings, transformation, steps, allow)
+    subjects = []
+    notes: list[str] = []
+    for model in models:
+        bound = bound_prompt(model, dataset, settings)
+        loaded, told = loaded_model(model, dataset, [transformation], settings, bound)
+        notes += told if len(models) == 1 else [f"{loaded.name}: {note}" for note in told]
+        subjects.append(Subject(loaded, dataset, settings, transformation.spec, steps, allow))
+    names = short_names([each.model.name for each in subjects])
     first, *others = subjects
     n_calls = sum(sum(planned_calls(wanted, each).values()) for each in subjects)
     if n_calls >= MANY or any(each.model.is_remote for each in subjects):
@@ -122,12 +233,15 @@ def _explained(
         notes=[*dataset.notes, *notes],
         beside=[each.model.name for each in others],
     )
-    store.bind(_made_of(found))
+    made_of = ("model", "data", "settings", "transformation", "hashes", "version")
+    store.bind({name: getattr(found, name) for name in made_of})  # all that a section depends on
     is_known = all(each.model.fingerprint for each in subjects)
     kept = store if is_known else Store()
     for each in wanted:
         steps(each.spec, 0, 1, "")
-        found.sections.append(_of_all(each, subjects, kept))
+        sections = [section(each, subject, kept) for subject in subjects]
+        of_models = dict(zip(names, sections, strict=True))
+        found.sections.append(together(of_models) if others else sections[0])
         steps(each.spec, 1, 1, "")
     steps.finish()
     found.n_made = sum(_made(each.model) for each in subjects)
@@ -173,43 +287,6 @@ def _allowance(settings: Settings) -> Allow:
     return allow
 
 
-def _made_of(found: Explanations) -> dict[str, Any]:
-    """All that a section depends on."""
-    names = ("model", "data", "settings", "transformation", "hashes", "version")
-    return {name: getattr(found, name) for name in names}
-
-
-def _subjects(
-    models: Sequence[Any],
-    dataset: Dataset,
-    settings: Settings,
-    transformation: Transformation,
-    progress: Progress,
-    allow: Allow,
-) -> tuple[list[Subject], list[str]]:
-    """The models on the same data, loaded, and what there is to say of them."""
-    subjects = []
-    notes: list[str] = []
-    for model in models:
-        bound = bound_prompt(model, dataset, settings)
-        loaded, told = loaded_model(model, dataset, [transformation], settings, bound)
-        notes += told if len(models) == 1 else [f"{loaded.name}: {note}" for note in told]
-        subjects.append(Subject(loaded, dataset, settings, transformation.spec, progress, allow))
-    short_names([each.model.name for each in subjects])
-    return subjects, notes
-
-
-def _of_all(
-    wanted: BoundExplanation, subjects: Sequence[Subject], store: Store
-) -> Section[Explained]:
-    """One explanation of every model."""
-    sections = [section(wanted, subject, store) for subject in subjects]
-    if len(subjects) == 1:
-        return sections[0]
-    names = short_names([each.model.name for each in subjects])
-    return together(dict(zip(names, sections, strict=True)))
-
-
 @dataclass(frozen=True)
 class BoundExplanation:
     """One explanation with its settings bound."""
@@ -238,17 +315,6 @@ def parsed(spec: str) -> BoundExplanation:
     return BoundExplanation(found, found.bind(given))
 
 
-def _check_once(wanted: Sequence[BoundExplanation]) -> None:
-    """Raise on an explanation named twice: its files would overwrite each other."""
-    names = [each.part.name for each in wanted]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice:
-        raise DisorderError(
-            f"explanation {twice} is named twice, and its files have one name: run it again with "
-            f"another {option('out')}"
-        )
-
-
 def usual(dataset: Dataset) -> list[BoundExplanation]:
     """The explanations shown when none is named: those that fit the task."""
     return [
@@ -263,19 +329,14 @@ def section(wanted: BoundExplanation, subject: Subject, store: Store) -> Section
     found = None
     reason = ""
     try:
-        _check_fits(wanted.part, subject.dataset)
+        if not _fits(wanted.part, subject.dataset):
+            has = f"{subject.dataset.name} has {subject.task.predicts}"
+            raise NothingToMeasure(f"it is for predictions that are {wanted.part.on}; {has}")
         compute = partial(wanted.part.function, subject, **wanted.settings)
         found = store.once(f"{subject.model.name} {wanted.spec}", compute, records(Explained))
     except CANNOT as error:
         reason = str(error)
     return section_of(wanted.part, wanted.spec, found, reason)
-
-
-def _check_fits(entry: ExplanationPart, dataset: Dataset) -> None:
-    if not _fits(entry, dataset):
-        raise NothingToMeasure(
-            f"it is for predictions that are {entry.on}; {dataset.name} has {dataset.task.predicts}"
-        )
 
 
 def _fits(entry: ExplanationPart, dataset: Dataset) -> bool:

@@ -31,9 +31,7 @@ LIMITS = (0, 1, 2, 3, 4, 15)  # of Table A1
 
 @dataclass(frozen=True)
 class TiedWords:
-    """The words of a pair of texts that a head ties together, as places among the words that are
-    not punctuation.
-    """
+    """The words that a head ties together, as places among those that are no punctuation."""
 
     head: Head
     ties: tuple[tuple[int, int], ...]
@@ -45,12 +43,15 @@ class TiedWords:
         return self.distance <= MATCH
 
 
+def has_pairs(pair: Pair) -> bool:
+    """Whether two texts have as many pairs of words as a head is looked at for."""
+    return int(np.prod([len(side.movable) for side in pair.sides])) >= N_PAIRS
+
+
 def found_heads(
     model: LoadedModel, pairs: Sequence[Pair], heads: Sequence[Head] | None = None
 ) -> list[TiedWords]:
-    """The winning head of every pair; or, with `heads`, what the given head of each pair ties
-    together.
-    """
+    """The winning head of every pair; or what the given one of `heads` ties together."""
     given: dict[int, TiedWords] = {}
 
     def look(i: int, weights: Floats) -> None:
@@ -75,21 +76,24 @@ def _best(weights: Floats, apart: Ints, only: Head | None) -> TiedWords:
 
 def distances(pair: Pair) -> Ints:
     """Edit distance from each word of the first text to each of the second."""
-    first, second = (_spoken(side) for side in pair.sides)
-    levenshtein = _fuzz().distance.Levenshtein.distance
-    return np.asarray(_fuzz().process.cdist(first, second, scorer=levenshtein), dtype=np.int64)
+    first, second = (spoken(side) for side in pair.sides)
+    fuzz = rapidfuzz("heads")
+    levenshtein = fuzz.distance.Levenshtein.distance
+    return np.asarray(fuzz.process.cdist(first, second, scorer=levenshtein), dtype=np.int64)
 
 
-def _spoken(sentence: Sentence) -> list[str]:
+def spoken(sentence: Sentence) -> list[str]:
     """The words that are not punctuation, ignoring case."""
     return [sentence.words[i].casefold() for i in sentence.movable.tolist()]
 
 
-def _fuzz() -> Any:
+def rapidfuzz(part: str) -> Any:
+    """The package that measures edit distances, which not everyone has."""
     try:
         import rapidfuzz
+        import rapidfuzz.distance
     except ImportError as error:
-        raise MissingPackage("heads", "rapidfuzz", "explain") from error
+        raise MissingPackage(part, "rapidfuzz", "explain") from error
     return rapidfuzz
 
 
@@ -218,8 +222,15 @@ def tied_example(examples: Sequence[MatchedExample]) -> list[Figure]:
     matches = [each for each in examples if each.is_match]
     if not matches:
         return []
-    short = [each for each in matches if _is_short(each.original_pair)]
-    chosen = min(short or matches, key=_rank)
+    short = [
+        each
+        for each in matches
+        if max(len(side.text) for side in each.original_pair.sides) <= SHORT
+    ]
+    chosen = min(
+        short or matches,
+        key=lambda e: (e.shuffled.distance + e.original.distance, -e.n_letters, e.example.id),
+    )
     layer, head = chosen.shuffled.head
     pairs = [
         TiedPair.of(f"{chosen.example.id} · {texts}", pair, found.ties)
@@ -230,14 +241,6 @@ def tied_example(examples: Sequence[MatchedExample]) -> list[Figure]:
         "text and the original one."
     )
     return [Figure("heads_pair", caption, list(_rows(chosen)), drawn=ties_drawing(pairs))]
-
-
-def _is_short(pair: Pair) -> bool:
-    return max(len(side.text) for side in pair.sides) <= SHORT
-
-
-def _rank(each: MatchedExample) -> tuple[int, int, str]:
-    return each.shuffled.distance + each.original.distance, -each.n_letters, each.example.id
 
 
 def all_ties(examples: Sequence[MatchedExample]) -> Table:

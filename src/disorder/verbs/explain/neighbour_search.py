@@ -28,9 +28,7 @@ N_LOOKED = 50
 
 @dataclass(frozen=True, eq=False)
 class Reordering:
-    """An order with its prediction. `is_extreme` says that no smaller one exists (or, for the
-    largest, no larger one).
-    """
+    """An order with its prediction; `is_extreme`: no smaller (for the largest: larger) exists."""
 
     order: Ints
     label: int
@@ -45,9 +43,7 @@ class Reordering:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """How a search ended, after how many model calls; `is_thorough` says that it found something or
-    tried every move of one word.
-    """
+    """How a search ended; `is_thorough`: it found something, or tried every move of one word."""
 
     found: Reordering | None
     n_calls: int
@@ -72,9 +68,7 @@ class Search(Protocol):
 def together(
     searches: Sequence[Searching], predict: Callable[[list[tuple[int, Ints]]], list[Floats]]
 ) -> list[SearchResult]:
-    """Run searches side by side; `predict` takes the orders of all of them at once, by number of
-    the search.
-    """
+    """Run searches side by side; `predict` takes the orders of all of them, by number."""
     results: dict[int, SearchResult] = {}
     n_calls = [0] * len(searches)
     received: dict[int, Floats | None] = dict.fromkeys(range(len(searches)))
@@ -97,9 +91,7 @@ def together(
 
 
 def smallest(kinds: Ints, label: int, *, budget: int, rng: np.random.Generator) -> Searching:
-    """The smallest order that gets another label: all moves of one word by distance, then all
-    swaps, then a beam.
-    """
+    """The smallest order that gets another label: all moves of one word, all swaps, a beam."""
     readings = NewReadings(kinds, budget)
     tried: list[tuple[float, Ints]] = []
     is_complete = True
@@ -201,9 +193,7 @@ def _climb(
 
 
 def _smallest_of(orders: Ints, predictions: Floats, flips: Bools) -> Reordering:
-    """The smallest of the orders that flip; of equal ones the one predicted with most
-    probability.
-    """
+    """The smallest of the orders that flip; of equal ones the most probable."""
     found = [
         Reordering(orders[i], int(predictions[i].argmax()), float(predictions[i].max()))
         for i in np.flatnonzero(flips)
@@ -214,9 +204,7 @@ def _smallest_of(orders: Ints, predictions: Floats, flips: Bools) -> Reordering:
 def _largest_of(
     orders: Ints, predictions: Floats, label: int, best: Reordering | None
 ) -> Reordering | None:
-    """The largest of the orders that keep the label and of the best so far; of equal ones the one
-    predicted with most probability.
-    """
+    """The largest of the orders that keep the label and of the best; of equals the likeliest."""
     kept = np.flatnonzero(predictions.argmax(axis=1) == label).tolist()
     found = [Reordering(orders[i], label, float(predictions[i, label])) for i in kept]
     if best is not None:
@@ -240,10 +228,7 @@ def _graded(n: int, rng: np.random.Generator) -> Iterator[Ints]:
 
 
 class NewReadings:
-    """Finds the orders of words of these kinds that read unlike any before.
-
-    Orders of equal words read the same; equal words never pass each other.
-    """
+    """Finds the orders that read unlike any before; equal words never pass each other."""
 
     def __init__(self, kinds: Ints, budget: int) -> None:
         self.kinds = kinds
@@ -285,9 +270,7 @@ def size_of(order: Ints) -> tuple[int, int]:
 
 
 def picked_up(order: Ints) -> Bools:
-    """Which places of a new order hold a word that was picked up: all but the longest run that is
-    still in order.
-    """
+    """Which places hold a word that was picked up: all but the longest run still in order."""
     # ends[k] is the place whose word, lasts[k], ends the best run of k + 1 words
     ends: list[int] = []
     lasts: list[int] = []
@@ -306,9 +289,7 @@ def picked_up(order: Ints) -> Bools:
 
 
 def moves(n: int) -> Iterator[Iterator[Ints]]:
-    """Every order in which one word stands elsewhere, in groups by how far it went; neighbours that
-    trade places come once.
-    """
+    """Every order in which one word stands elsewhere, once, in groups by how far it went."""
     for far in range(1, n):
         yield _moves_by(n, (far,) if far == 1 else (far, -far))
 
@@ -318,9 +299,7 @@ def _moves_by(n: int, ways: Sequence[int]) -> Iterator[Ints]:
 
 
 def swaps(n: int) -> Iterator[Iterator[Ints]]:
-    """Every order in which two words that are no neighbours have traded places, in groups by how
-    far they went.
-    """
+    """Every order in which two words that are no neighbours traded places, by how far."""
     for far in range(2, n):
         yield _swaps_by(n, far)
 

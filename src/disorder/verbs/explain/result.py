@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from disorder.registry import ExplanationPart
 from disorder.requests.explain import ExplainOptions
 from disorder.requests.option import changed, command_line
 from disorder.results import drawing
-from disorder.results.render import notebook
+from disorder.results.render import render
 from disorder.results.result import Figure, Picture, Result, Row, Section, Table, as_csv
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run, write_report
@@ -23,6 +23,10 @@ from disorder.store.storage import make_folder, write_atomically
 from disorder.store.store import Store
 from disorder.types import Score
 
+RECORDED = (
+    *("model", "beside", "data", "n_examples", "n_available", "n_calls", "labels"),
+    *("transformation", "settings", "hashes", "version", "notes"),
+)
 FORMATS = (".svg", ".png")
 CLAIMS = ("order", "words")  # what explanations may disagree on
 said = with_interval  # a number with its interval, for a sentence
@@ -105,15 +109,7 @@ class Explanations:
     def records(self) -> list[dict[str, Any]]:
         """All scores as a flat list of records, ready for `pandas.DataFrame`."""
         return [
-            {
-                "explanation": section.spec,
-                "score": name,
-                "value": score.value,
-                "low": score.low,
-                "high": score.high,
-                "n": score.n,
-                "skipped": score.skipped,
-            }
+            {"explanation": section.spec, "score": name, **asdict(score)}
             for section in self.sections
             if section.found is not None
             for name, score in section.found.scores.items()
@@ -172,20 +168,7 @@ class Explanations:
 
     def as_data(self) -> Row:
         """What was explained, and on what."""
-        return {
-            "model": self.model,
-            "beside": list(self.beside),
-            "data": self.data,
-            "n_examples": self.n_examples,
-            "n_available": self.n_available,
-            "n_calls": self.n_calls,
-            "labels": list(self.labels),
-            "transformation": self.transformation,
-            "settings": dict(self.settings),
-            "hashes": dict(self.hashes),
-            "version": self.version,
-            "notes": self.notes,
-        }
+        return {name: getattr(self, name) for name in RECORDED}
 
     def plot(self, name: str) -> Picture:
         """The figure of that name, as a picture that a notebook displays and `.save` writes."""
@@ -215,7 +198,7 @@ class Explanations:
         return "\n".join([f"Explanations of {self.about}", *lines])
 
     def _repr_html_(self) -> str:
-        return notebook(self.result)
+        return render(self.result, "notebook")
 
 
 def signed(score: Score, scale: float = 1.0) -> str:
@@ -225,9 +208,7 @@ def signed(score: Score, scale: float = 1.0) -> str:
 
 
 def write_folder(folder: Path, found: Explanations) -> None:
-    """Write explain.html, explain.json, and every figure as SVG with its CSV, where an audit may
-    lie.
-    """
+    """Write explain.html, explain.json and every figure with its CSV, where an audit may lie."""
     audit = _audited(folder, found)
     links = {"The audit of this model": "report.html"} if audit is not None else {}
     result = replace(found.result, links=links)
@@ -237,9 +218,7 @@ def write_folder(folder: Path, found: Explanations) -> None:
 
 
 def _audited(folder: Path, result: Explanations) -> Run | None:
-    """The finished audit of the same model and data in this folder, if there is one: both pages
-    then link to each other.
-    """
+    """The finished audit of the same model and data here, if any: both pages link then."""
     if not (folder / "run.json").exists():
         return None
     run = read_run(folder)
@@ -248,9 +227,7 @@ def _audited(folder: Path, result: Explanations) -> Run | None:
 
 
 def write_figures(path: Path, result: Explanations) -> list[Path]:
-    """Write the figures as SVG or PNG, by the ending of `path`; of several, each has its own name
-    before the ending.
-    """
+    """Write the figures as SVG or PNG, by the ending of `path`; of several, each by its name."""
     check_format(path)
     figures = result.figures
     if not figures:
@@ -268,9 +245,7 @@ def check_format(path: Path) -> None:
 
 
 def write_csvs(path: Path, result: Explanations) -> list[Path]:
-    """Write the data behind the figures, and the tables; of several, each has its own name before
-    the ending.
-    """
+    """Write the data behind the figures, and the tables; of several, each by its name."""
     exhibits: list[Figure | Table] = [*result.figures, *result.tables]
     if not exhibits:
         raise DisorderError(f"{option('csv')}: there is no table to write")

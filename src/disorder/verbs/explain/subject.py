@@ -17,6 +17,7 @@ from disorder.data import vocabulary
 from disorder.data.families import find_families
 from disorder.errors import DoesNotApply, NothingToMeasure
 from disorder.models import LoadedModel
+from disorder.randomness import digest
 from disorder.requests.settings import Settings
 from disorder.transformations import Transformation, parse
 from disorder.types import (
@@ -41,9 +42,7 @@ Calls = dict[str, int]  # texts to predict, at most, by what they are
 
 @dataclass(frozen=True, eq=False)
 class PerturbedExamples:
-    """The examples that a transformation applies to: their variants, the predictions, and how many
-    examples were left out, by reason.
-    """
+    """The examples that a transformation applies to, their predictions, and what was left out."""
 
     examples: Sequence[Example]
     variants: Sequence[Variants]
@@ -60,10 +59,12 @@ class PerturbedExamples:
                     f"{name} writes words or copies texts; this is for words chosen by position"
                 )
 
+    def by_seed(self, part: str, places: Ints, seed: int) -> list[int]:
+        """The places of some examples, in an order drawn for a part."""
+        return sorted(places.tolist(), key=lambda i: digest(seed, part, self.examples[i].id))
+
     def survivors(self, q: int) -> Bools:
-        """The examples predicted right, original and under all of q shuffles (or as many as any
-        example has).
-        """
+        """The examples predicted right, original and under all of q shuffles (or all there are)."""
         outcomes = self.outcomes
         wanted = min(q, int(outcomes.n_variants.max()))
         is_always_right = outcomes.n_accepted == outcomes.n_variants
@@ -99,7 +100,7 @@ class Subject:
     @property
     def is_pairs(self) -> bool:
         """Whether examples have two texts."""
-        return self.examples[0].text_b is not None
+        return self.examples[0].is_pair
 
     def predict(self, texts: Sequence[Texts], *, stage: str = "") -> Floats:
         """Probabilities, one row per text; `stage` names what is shown as progress."""
@@ -128,7 +129,7 @@ class Subject:
         """The family of each example: those that share a text count as one."""
         return find_families(self.examples).number
 
-    @property
+    @cached_property
     def splitter(self) -> str:
         """How texts are cut into words that move."""
         return self._parsed("shuffle_window").splitter_for(self.task)
@@ -150,9 +151,7 @@ class Subject:
         return {f"{spec or self.transformation} × {count}": count * len(self.examples)}
 
     def perturbed(self, spec: str | None = None, *, q: int | None = None) -> PerturbedExamples:
-        """The examples perturbed by a transformation, with predictions; predicted once for all
-        explanations.
-        """
+        """The examples perturbed by a transformation, predicted once for all explanations."""
         transformation = self._parsed(spec or self.transformation)
         count = q or self.settings.n_variants
         key = (transformation.spec, count)
@@ -193,13 +192,15 @@ class Subject:
                 f"{transformation.spec}: no example can be perturbed ({reasons})"
             )
         predictions = self._predict_variants(kept, transformation.spec)
-        outcomes = self._outcomes(
-            transformation,
-            np.array(places),
+        examples = [self.examples[i] for i in places]
+        outcomes = build_outcomes(
+            OutcomeFacts(self.task, self.settings.seed, self.settings.fidelity),
+            examples,
+            self.original[places],
             _padded(predictions, [len(each) for each in kept]),
+            transformation,
             n_skipped=sum(skips.values()),
         )
-        examples = [self.examples[i] for i in places]
         return PerturbedExamples(examples, kept, outcomes, dict(sorted(skips.items())))
 
     def _predict_variants(self, variants: Sequence[Variants], stage: str) -> Floats:
@@ -213,19 +214,6 @@ class Subject:
             predictions.append(self.model.answered(found))
             self.progress(stage, min(start + step, len(variants)), len(variants), "")
         return np.concatenate(predictions)
-
-    def _outcomes(
-        self, transformation: Transformation, places: Ints, predictions: Floats, *, n_skipped: int
-    ) -> Outcomes:
-        facts = OutcomeFacts(self.task, self.settings.seed, self.settings.fidelity)
-        return build_outcomes(
-            facts,
-            [self.examples[i] for i in places.tolist()],
-            self.original[places],
-            predictions,
-            transformation,
-            n_skipped=n_skipped,
-        )
 
 
 def _padded(predictions: Floats, counts: Sequence[int]) -> Floats:

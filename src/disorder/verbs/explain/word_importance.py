@@ -14,11 +14,10 @@ import numpy as np
 
 from disorder.errors import BadSetting, NothingToMeasure
 from disorder.metrics import average, share
-from disorder.randomness import digest
 from disorder.results.result import Figure, Row, Table
 from disorder.results.writing import MINUS
 from disorder.transformations.rendering import render, variant_texts
-from disorder.transformations.words import split
+from disorder.transformations.words import DEFAULT, split
 from disorder.types import ORIGINAL, Bools, Example, Floats, Ints, Pair, Score, Sentence, Texts
 from disorder.types.predictions import ABSTAINED, predicted_label
 from disorder.verbs.explain.chart_style import domain, intervals, name, number
@@ -45,6 +44,7 @@ N_NAMED = 5  # words in the finding
 CLEAR = 3.0  # times the mean weight of a word that the top word of a text has on average
 TIE = 1e-6  # below the rounding of probabilities
 ALL = 0  # as the number of examples
+GLUED = ".,;:!?…\"'()[]{}“”‘’«»。，、！？；："  # marks that are no part of a word
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ class WeighedWords:
         """The words that speak most for the label, with their texts: several where they tie."""
         is_top = self.scores >= self.scores.max() - TIE
         words = zip(self.side, self.words, is_top.tolist(), strict=True)
-        return {(side, word.casefold()) for side, word, holds in words if holds}
+        return {(side, bare(word)) for side, word, holds in words if holds}
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,11 +86,6 @@ class WeighedExample:
     def versions(self) -> list[tuple[str, WeighedWords]]:
         """Both texts with their names."""
         return [(ORIGINAL, self.original), (SHUFFLED, self.shuffled)]
-
-    @property
-    def has_same_top(self) -> bool:
-        """Whether the same words weigh most in both."""
-        return self.original.tops == self.shuffled.tops
 
 
 def weighed(pair: Pair, scores: Sequence[Floats]) -> WeighedWords:
@@ -117,9 +112,7 @@ def importance(
     among: Among,
     lexicon: str,
 ) -> Explained:
-    """Weigh the words of up to `n` examples (0: all), original and under the first of `q`
-    shuffles.
-    """
+    """Weigh the words of up to `n` examples (0: all), original and under the first shuffle."""
     if (n < 2 and n != ALL) or q < 1:
         need = "two examples or more (0: all), and one shuffle or more"
         raise BadSetting(title, n=n, q=q, need=need)
@@ -131,17 +124,14 @@ def importance(
         scores["survivors"] = share(perturbed.survivors(q)[right])
     originals = [each.original for each in examples]
     figures = [_words(title, examples), _change(title, scores)]
+    every = [row for each in examples for row in _rows(each)]
     tables = [
-        Table(
-            f"{title}_heaviest",
-            "The words that carry most, in original texts.",
-            heaviest(originals),
-        ),
-        _table(title, examples),
+        Table(f"{title}_heaviest", HEAVIEST, heaviest(originals)),
+        Table(f"{title}_all", "Every word weighed.", every),
     ]
     finding = _finding(subject, said_heaviest(originals), scores, among)
     if lexicon:
-        tops = [each.original.words[each.original.top] for each in examples]
+        tops = [bare(each.original.words[each.original.top]) for each in examples]
         gold = [each.example.label for each in examples]
         more = polarities(title, tops, gold, known, subject.task.labels)
         figures += more.figures
@@ -159,13 +149,15 @@ def _drawn(subject: Subject, perturbed: PerturbedExamples, among: Among, q: int,
         right = perturbed.outcomes.is_right
         wanted = right if among == RIGHT else perturbed.survivors(q)
     places = [
-        i for i in np.flatnonzero(wanted).tolist() if n_words(cut(perturbed.examples[i].texts))
+        i
+        for i in np.flatnonzero(wanted).tolist()
+        if n_words(cut(perturbed.examples[i].texts, words=subject.splitter))
     ]
     if len(places) < 2:  # one alone has no interval
         few = "only one example is" if places else "no example is"
         raise NothingToMeasure(f"{few} {WHICH[among]}; among=all takes more")
-    places.sort(key=lambda i: digest(subject.settings.seed, "importance", perturbed.examples[i].id))
-    return np.array(sorted(places[:n] if n else places))
+    drawn = perturbed.by_seed("importance", np.array(places), subject.settings.seed)
+    return np.array(sorted(drawn[: n or None]))
 
 
 def _weighed_examples(
@@ -173,8 +165,11 @@ def _weighed_examples(
 ) -> list[WeighedExample]:
     outcomes = perturbed.outcomes
     examples = [perturbed.examples[i] for i in places.tolist()]
-    originals = [cut(example.texts) for example in examples]
-    shuffled = [cut(variant_texts(perturbed.variants[i])[0]) for i in places.tolist()]
+    originals = [cut(example.texts, words=subject.splitter) for example in examples]
+    shuffled = [
+        cut(variant_texts(perturbed.variants[i])[0], words=subject.splitter)
+        for i in places.tolist()
+    ]
     pairs = [*originals, *shuffled]
     columns = predicted_label(outcomes.original[places])
     shuffled_columns = predicted_label(outcomes.predictions[places, 0])
@@ -194,7 +189,7 @@ def heaviest(texts: Sequence[WeighedWords]) -> list[Row]:
     found: dict[str, list[float]] = {}
     for text in texts:
         for word, score in zip(text.words, text.scores.tolist(), strict=True):
-            found.setdefault(word.casefold(), []).append(score)
+            found.setdefault(bare(word), []).append(score)
     rows = [
         {"word": word, "value": round(float(np.mean(scores)), 6), "n": len(scores)}
         for word, scores in found.items()
@@ -218,19 +213,16 @@ def said_heaviest(texts: Sequence[WeighedWords]) -> str:
 
 
 def _scores(examples: Sequence[WeighedExample]) -> dict[str, Score]:
-    original = np.array([each.original.size for each in examples])
-    shuffled = np.array([each.shuffled.size for each in examples])
-    return {
-        ORIGINAL: _not_negative(average(original)),
-        SHUFFLED: _not_negative(average(shuffled)),
-        "change": average(shuffled - original),
-        "same_top": share(np.array([each.has_same_top for each in examples])),
+    sizes = {
+        ORIGINAL: np.array([each.original.size for each in examples]),
+        SHUFFLED: np.array([each.shuffled.size for each in examples]),
     }
-
-
-def _not_negative(score: Score) -> Score:
-    """A mean of sizes, whose interval ends at 0."""
-    return replace(score, low=max(0.0, score.low))
+    means = {name: average(each) for name, each in sizes.items()}
+    return {
+        **{name: replace(mean, low=max(0.0, mean.low)) for name, mean in means.items()},
+        "change": average(sizes[SHUFFLED] - sizes[ORIGINAL]),
+        "same_top": share(np.array([e.original.tops == e.shuffled.tops for e in examples])),
+    }
 
 
 def _finding(subject: Subject, words: str, scores: dict[str, Score], among: Among) -> str:
@@ -282,11 +274,6 @@ def _words(title: str, examples: Sequence[WeighedExample]) -> Figure:
     return Figure(f"{title}_words", caption, rows, drawn=importance_drawing(lines))
 
 
-def _table(title: str, examples: Sequence[WeighedExample]) -> Table:
-    rows = [row for each in examples for row in _rows(each)]
-    return Table(f"{title}_all", "Every word weighed.", rows)
-
-
 def _rows(each: WeighedExample) -> Iterator[Row]:
     for texts, version in each.versions:
         words = zip(version.side, version.words, version.scores.tolist(), strict=True)
@@ -301,10 +288,15 @@ def _rows(each: WeighedExample) -> Iterator[Row]:
             }
 
 
-def cut(texts: Texts) -> Pair:
+def cut(texts: Texts, *, words: str = DEFAULT) -> Pair:
     """A text or pair, cut into words."""
     first, second = texts
-    return Pair(split(first), None if second is None else split(second))
+    return Pair(split(first, words=words), None if second is None else split(second, words=words))
+
+
+def bare(word: str) -> str:
+    """A word to be compared with others: without case, and without the marks glued to it."""
+    return word.casefold().strip(GLUED) or word
 
 
 def n_words(pair: Pair) -> int:
@@ -334,9 +326,7 @@ def _cuts(pair: Pair) -> Ints:
 
 
 def _rendered(sentence: Sentence, kept: Bools) -> list[str]:
-    """The texts that keep these words and all punctuation; rows of one length are rendered
-    together.
-    """
+    """The texts that keep these words and all punctuation; those of one length together."""
     stays = np.ones((len(kept), len(sentence)), dtype=bool)
     stays[:, sentence.movable] = kept
     lengths = stays.sum(axis=1)

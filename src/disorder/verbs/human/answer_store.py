@@ -1,4 +1,5 @@
-"""The answers of a task, kept in SQLite: one transaction per answer, nothing is ever deleted.
+"""The answers of a task, kept in SQLite: one transaction per answer, nothing is ever deleted; and
+answers and items as CSV or JSONL, of which a file is checked as a whole before anything is stored.
 
 An answer is identified by (annotator, item, attempt), so a request that arrives twice is stored
 once. Undoing marks an answer as undone; the next answer to that item is a new attempt. The answer
@@ -7,15 +8,31 @@ that counts is the one that is not undone.
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, Literal
 
-from disorder.errors import BadData, DisorderError
-from disorder.verbs.human.task_folder import ANSWERS
+from disorder.errors import BadData, DisorderError, UnknownName, option
+from disorder.results.row_export import cell_text, csv_text
+from disorder.safe_io import parse_json, read_file
+from disorder.standard_output import standard_output
+from disorder.store.storage import cannot_write, write_named_file
+from disorder.verbs.human.task_folder import (
+    ANSWERS,
+    MAX_NAME,
+    HumanTask,
+    is_annotator_name,
+    read_items,
+    read_task,
+)
+from disorder.visible_text import visible
 
 TABLE = """
 CREATE TABLE IF NOT EXISTS answers (
@@ -56,10 +73,7 @@ class HumanAnswer:
 
 @dataclass(frozen=True)
 class AnswerStore:
-    """The answers of one task folder.
-
-    A connection lives for one call, so any thread or process may use the store.
-    """
+    """The answers of one task folder; a connection lives for one call, in any thread."""
 
     folder: Path
 
@@ -79,7 +93,7 @@ class AnswerStore:
         with self._writing() as connection:
             known = _attempts(connection, annotator, item)
             if attempt in known:
-                if _given(connection, annotator, item, attempt) != answer:
+                if known[attempt] != answer:
                     raise StaleAnswer(
                         f"item {item} was answered otherwise in another window; reload the page"
                     )
@@ -180,19 +194,12 @@ class AnswerStore:
                 connection.close()
 
 
-def _attempts(connection: sqlite3.Connection, annotator: str, item: str) -> set[int]:
+def _attempts(connection: sqlite3.Connection, annotator: str, item: str) -> dict[int, str]:
+    """The answers of an annotator to an item, by attempt."""
     found = connection.execute(
-        "SELECT attempt FROM answers WHERE annotator = ? AND item = ?", (annotator, item)
+        "SELECT attempt, answer FROM answers WHERE annotator = ? AND item = ?", (annotator, item)
     )
-    return {row[0] for row in found}
-
-
-def _given(connection: sqlite3.Connection, annotator: str, item: str, attempt: int) -> str:
-    found = connection.execute(
-        "SELECT answer FROM answers WHERE annotator = ? AND item = ? AND attempt = ?",
-        (annotator, item, attempt),
-    ).fetchone()
-    return str(found[0])
+    return dict(found.fetchall())
 
 
 def _insert(connection: sqlite3.Connection, given: HumanAnswer) -> None:
@@ -202,3 +209,190 @@ def _insert(connection: sqlite3.Connection, given: HumanAnswer) -> None:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+Exported = Literal["answers", "items", "history"]
+WHAT = ("answers", "items", "history")
+NEEDED = ("item", "annotator", "answer")
+NOTHING = "nothing was imported"
+MAX_IMPORT = 256 * 1024**2  # bytes
+PlacedRow = tuple[str, Mapping[str, Any]]  # its place in the file ("row 3"), and its columns
+
+
+def export(folder: str | Path, out: str | Path, *, what: Exported = "answers") -> int:
+    """Write the answers that count, the items to show, or every answer ever given, to a .csv or
+    .jsonl file ("-" for CSV on standard output), and return the number of rows.
+    """
+    folder = Path(folder)
+    out = Path(out)
+    if what not in WHAT:
+        raise UnknownName(f"thing to export ({option('what')})", what, WHAT)
+    suffix = _suffix(out, "--out")
+    read_task(folder)
+    if what == "items":
+        rows = _item_rows(folder)
+    else:
+        rows = _answer_rows(folder, with_undone=what == "history")
+    if not rows:
+        raise DisorderError(f"{folder} holds no answers yet; nothing to export")
+    if suffix == ".jsonl":
+        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    else:
+        text = csv_text(list(rows[0]), (row.values() for row in rows), is_exact=True)
+    _write(out, text)
+    return len(rows)
+
+
+def import_answers(folder: str | Path, file: str | Path) -> tuple[int, int]:
+    """Store the answers of a file, all or none; returns how many are new, and how many not."""
+    folder = Path(folder)
+    file = Path(file)
+    task = read_task(folder)
+    items = {item.item for item in read_items(folder)}
+    store = AnswerStore(folder)
+    known = {(answer.annotator, answer.item): answer.answer for answer in store.answers()}
+    given: dict[tuple[str, str], tuple[str, HumanAnswer]] = {}
+    n_rows = 0
+    read = _read_jsonl if _suffix(file, "the file") == ".jsonl" else _read_csv
+    for where, row in read(file):
+        n_rows += 1
+        answer = _checked(f"{file.name}, {where}", row, task, items)
+        place = answer.annotator, answer.item
+        before = given[place][1].answer if place in given else known.get(place)
+        if before is not None and before != answer.answer:
+            first = f"in {given[place][0]}" if place in given else "in the task folder"
+            raise BadData(
+                f"{file.name}, {where}: {answer.annotator} answers {answer.item} with "
+                f"{answer.answer!r}, but {first} with {before!r}; {NOTHING}"
+            )
+        given.setdefault(place, (where, answer))
+    if not n_rows:
+        raise BadData(f"{file} holds no answers")
+    try:
+        n_new = store.add([answer for _, answer in given.values()])
+    except StaleAnswer as error:
+        raise BadData(f"{file.name}: {error}; {NOTHING}") from None
+    return n_new, n_rows - n_new
+
+
+def _checked(where: str, row: Mapping[str, Any], task: HumanTask, items: set[str]) -> HumanAnswer:
+    """One row as an answer, or an error that says what is wrong with it."""
+    item = _cell(row, "item")
+    annotator = _cell(row, "annotator")
+    answer = _cell(row, "answer")
+    if item not in items:
+        raise BadData(f"{where}: {item!r} is not an item of this task; {NOTHING}")
+    if not is_annotator_name(annotator):
+        raise BadData(
+            f"{where}: {annotator[:MAX_NAME]!r} cannot be the name of an annotator; {NOTHING}"
+        )
+    if answer not in task.labels:
+        labels = ", ".join(task.labels)
+        raise BadData(f"{where}: answer {answer!r} is none of {labels}; {NOTHING}")
+    seconds = _seconds(where, row.get("seconds"))
+    at = str(row.get("at") or "") or datetime.now(UTC).isoformat(timespec="milliseconds")
+    return HumanAnswer(annotator, item, 0, answer, seconds, at, "import")
+
+
+def _cell(row: Mapping[str, Any], column: str) -> str:
+    value = row.get(column)
+    return "" if value is None else str(value).strip()
+
+
+def _seconds(where: str, value: Any) -> float | None:
+    if value is None or value == "":
+        return None
+    try:
+        seconds = float(value)
+    except (TypeError, ValueError):
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise BadData(f"{where}: seconds {value!r} is not a time; {NOTHING}")
+    return seconds
+
+
+def _item_rows(folder: Path) -> list[dict[str, Any]]:
+    task = read_task(folder)
+    columns = {"item", "text_a"}
+    if len(task.text_names) > 1:
+        columns.add("text_b")
+    asked = {"question": task.question, "labels": "|".join(task.labels)}
+    return [item.model_dump(include=columns) | asked for item in read_items(folder)]
+
+
+def _answer_rows(folder: Path, *, with_undone: bool) -> list[dict[str, Any]]:
+    columns = ["item", "annotator", "answer", "seconds", "at", "source", "attempt"]
+    if with_undone:
+        columns.append("undone")
+    answers = AnswerStore(folder).answers(with_undone=with_undone)
+    return [{name: vars(answer)[name] for name in columns} for answer in answers]
+
+
+def _suffix(path: Path, what: str) -> str:
+    if str(path) == "-":
+        return ".csv"
+    if path.suffix.lower() not in (".csv", ".jsonl"):
+        raise DisorderError(f"{what} {path}: name it .csv or .jsonl")
+    return path.suffix.lower()
+
+
+def _write(out: Path, text: str) -> None:
+    if str(out) == "-":
+        stream = standard_output()
+        if stream.isatty():
+            stream.write(visible(text))
+        else:  # data for another program: UTF-8, whatever the terminal's letters are
+            stream.flush()
+            stream.buffer.write(text.encode("utf-8", "backslashreplace"))
+        return
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(out, error) from None
+    write_named_file(out, text.encode("utf-8"))
+
+
+def _read_csv(file: Path) -> Iterator[PlacedRow]:
+    """Rows numbered as a spreadsheet shows them: the header is row 1."""
+    reader = csv.DictReader(io.StringIO(_text(file), newline=""), strict=True)
+    try:
+        _check_columns(file.name, reader.fieldnames or ())
+        for number, row in enumerate(reader, start=2):
+            if None in row or None in row.values():
+                raise BadData(
+                    f"{file.name}, row {number}: not as many columns as the header has; {NOTHING}"
+                )
+            yield f"row {number}", {name: cell_text(cell) for name, cell in row.items()}
+    except csv.Error as error:
+        raise BadData(f"{file.name}, line {reader.line_num}: {error}; {NOTHING}") from None
+
+
+def _read_jsonl(file: Path) -> Iterator[PlacedRow]:
+    for number, line in enumerate(_text(file).split("\n"), start=1):
+        if not line.strip():
+            continue
+        where = f"{file.name}, line {number}"
+        try:
+            row = parse_json(line, where)
+        except BadData as error:
+            raise BadData(f"{where}: not JSON ({error}); {NOTHING}") from None
+        if not isinstance(row, dict):
+            raise BadData(f"{where}: expected an object with columns; {NOTHING}")
+        _check_columns(where, row)
+        yield f"line {number}", row
+
+
+def _check_columns(where: str, names: Iterable[str]) -> None:
+    present = set(names)
+    missing = [name for name in NEEDED if name not in present]
+    if missing:
+        needed = ", ".join(NEEDED)
+        raise BadData(f"{where}: no column {missing[0]!r}; needed are {needed}; {NOTHING}")
+
+
+def _text(file: Path) -> str:
+    try:
+        return read_file(file, max_bytes=MAX_IMPORT).decode("utf-8-sig")
+    except (FileNotFoundError, UnicodeDecodeError) as error:
+        why = error if isinstance(error, UnicodeDecodeError) else "No such file or directory"
+        raise BadData(f"{file} cannot be read ({why})") from None

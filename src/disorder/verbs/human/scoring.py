@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import combinations
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import BaseModel
@@ -23,26 +24,27 @@ from disorder.metrics import mean, share
 from disorder.results.progress import shown_progress
 from disorder.results.run import Record
 from disorder.types import ORIGINAL, Bools, Floats, Ints, Progress, Score
-from disorder.verbs.human.agreement import (
+from disorder.verbs.human.ratings import (
+    ALL,
+    MAJORITY,
     MIN_VOTES,
+    MODEL,
+    PERTURBED,
     TIE,
+    Ratings,
     cohen_kappa,
     fleiss_kappa,
     krippendorff_alpha,
     paired_difference,
+    read_ratings,
     resampled_sums,
+    right_share,
     weighted_sum,
 )
-from disorder.verbs.human.ratings import (
-    ALL,
-    MAJORITY,
-    MODEL,
-    PERTURBED,
-    Ratings,
-    read_ratings,
-    right_share,
-)
 from disorder.verbs.human.task_folder import INVALID, TaskKind
+
+if TYPE_CHECKING:
+    from disorder.results.result import Result
 
 FAMILIES = {
     "lexical": ("sort", "reverse", "shuffle", "copy_sort"),
@@ -54,9 +56,7 @@ NO_MODEL = "there is no model prediction for these texts"
 
 @checked_dataclass(kw_only=True)
 class HumanRecord(Record):
-    """One score, as in run.json, and whose it is: an annotator, `all`, `majority`, `model`, or a
-    pair `a & b`.
-    """
+    """One score, and whose it is: an annotator, `all`, `majority`, `model`, or `a & b`."""
 
     evaluator: str
 
@@ -97,6 +97,17 @@ class HumanScores(BaseModel):
             if (record.evaluator, record.transformation, record.metric, record.group) == wanted:
                 return record
         return None
+
+    @property
+    def result(self) -> Result:
+        """The envelope, from which terminal, page and record are made."""
+        from disorder.verbs.human.score_tables import result_of
+
+        return result_of(self)
+
+    def as_data(self) -> dict[str, Any]:
+        """All that was scored, as plain data."""
+        return self.model_dump(exclude={"schema_version"})
 
 
 @dataclass(frozen=True)
@@ -294,9 +305,7 @@ def _f1(tables: Floats) -> Floats:
 
 
 def _per_item(evaluator: str, values: Floats, answered: Bools) -> Score:
-    """A share over items: Wilson's interval where an item has one answer, resampled items where it
-    has several.
-    """
+    """A share over items: Wilson's interval for one answer each, resampled items for several."""
     _need_answers(answered)
     skipped = int((~answered).sum())
     if evaluator == ALL:

@@ -86,9 +86,7 @@ class DrawnText:
 def draw_texts(
     pool: TextPool, n: int, *, with_originals: bool
 ) -> tuple[list[DrawnText], list[str]]:
-    """Draw n texts evenly, and say in one line where there were too few; the groups with the fewest
-    examples draw first.
-    """
+    """Draw n texts evenly, and say where there were too few; the smallest groups draw first."""
     quotas = group_quotas(list(pool.groups), n, with_originals=with_originals)
     length_of = _length_of(pool)
     used: set[str] = set()
@@ -115,9 +113,7 @@ def draw_texts(
 def group_quotas(
     groups: Sequence[TextGroup], n: int, *, with_originals: bool
 ) -> dict[TextGroup, int]:
-    """How many texts each group should give: half original and half perturbed, the perturbed ones
-    evenly over their groups.
-    """
+    """How many texts each group gives: half original, the perturbed half evenly by group."""
     originals = [group for group in groups if group[0] == ORIGINAL]
     perturbed = [group for group in groups if group[0] != ORIGINAL]
     if not perturbed and not with_originals:
@@ -133,9 +129,7 @@ def group_quotas(
 
 
 def _length_of(pool: TextPool) -> dict[str, str]:
-    """Short or long, by the number of words of the original example; by characters in Chinese,
-    which is written without spaces.
-    """
+    """Short or long, by words of the original example; by characters in Chinese."""
     split = list if pool.task.language == "zh" else str.split
     names = sorted({name for group in pool.groups.values() for name in group})
     n_words = [

@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from disorder.errors import BadData
 from disorder.randomness import generator
-from disorder.safe_io import read_file, read_json
+from disorder.safe_io import parse_json, read_file, read_json, validated
 from disorder.store.storage import make_folder, remove_files, write_atomically
 from disorder.types import Task
 
@@ -49,6 +49,7 @@ class HumanTask(BaseModel):
     kind: TaskKind
     question: str
     labels: list[str]
+    meanings: dict[str, str] = Field(default_factory=dict)  # what labels mean, in words
     text_names: list[str]
     source: str
     model: str | None = None
@@ -99,7 +100,8 @@ def read_task(folder: Path) -> HumanTask:
     raw = _read_json(path, missing)
     if not isinstance(raw, dict) or raw.get("schema_version") != SCHEMA_VERSION:
         raise BadData(f"{path}: not a task of schema version {SCHEMA_VERSION}")
-    return _validated(HumanTask, raw, str(path))
+    task: HumanTask = validated(HumanTask, raw, str(path))
+    return task
 
 
 def read_items(folder: Path) -> list[TaskItem]:
@@ -116,7 +118,7 @@ def read_annotators(folder: Path) -> list[Annotator]:
     """Read who has a personal link."""
     path = folder / ANNOTATORS
     entries = _read_json(path, f"{path} is missing")
-    annotators = [_validated(Annotator, entry, str(path)) for entry in entries]
+    annotators: list[Annotator] = validated(list[Annotator], entries, str(path))
     names = {annotator.name for annotator in annotators}
     tokens = {annotator.token for annotator in annotators}
     if len(names) < len(annotators) or len(tokens) < len(annotators):
@@ -152,9 +154,7 @@ def is_annotator_name(name: str) -> bool:
 
 
 def order_for(annotator: str, items: Sequence[TaskItem], seed: int) -> list[TaskItem]:
-    """The items in the order in which one annotator gets them: different for each annotator, the
-    same every day.
-    """
+    """The items in the order in which one annotator gets them, the same every day."""
     order = generator(seed, "human order", annotator).permutation(len(items))
     return [items[i] for i in order.tolist()]
 
@@ -210,22 +210,10 @@ def _read_lines(path: Path, kind: type[Entry]) -> list[Entry]:
     except UnicodeDecodeError as error:
         raise BadData(f"{path} cannot be read ({error})") from None
     return [
-        _validated(kind, line, f"{path}, line {number}")
+        validated(kind, parse_json(line, f"{path}, line {number}"), f"{path}, line {number}")
         for number, line in enumerate(text.split("\n"), start=1)
         if line.strip()
     ]
-
-
-def _validated(kind: type[Entry], raw: Any, where: str) -> Entry:
-    try:
-        if isinstance(raw, str):
-            return kind.model_validate_json(raw)
-        return kind.model_validate(raw)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        prefix = f"{place}: " if place else ""
-        raise BadData(f"{where} is damaged: {prefix}{first['msg']}") from None
 
 
 NLI = ("entailment", "neutral", "contradiction")
@@ -283,7 +271,8 @@ def instructions_for(task: HumanTask) -> str:
         return VALIDITY.format(n=task.n_items)
     lines = []
     for label in task.labels:
-        meaning = f": {MEANINGS[label]}" if label in MEANINGS else ""
+        known = task.meanings.get(label) or MEANINGS.get(label)
+        meaning = f": {known}" if known else ""
         lines.append(f"- **{label}**{meaning}")
     things = "pairs of texts" if len(task.text_names) > 1 else "texts"
     return LABELLING.format(

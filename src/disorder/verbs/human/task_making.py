@@ -11,16 +11,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from os.path import isdir
 from pathlib import Path
-from typing import Literal, Unpack
+from typing import Any, Literal, Unpack
 
-from disorder.errors import BadOption, DisorderError, option
+from disorder.errors import BadOption, DisorderError, UnknownName, option
 from disorder.randomness import generator
 from disorder.requests.fields import HumanMakeFields
 from disorder.requests.human import HumanMakeOptions
 from disorder.requests.keywords import takes_options
+from disorder.requests.option import command_line
+from disorder.results.result import NextStep, Result
 from disorder.store.store import Store
 from disorder.transformations import parse, suite
-from disorder.types import ORIGINAL, Task
+from disorder.types import ORIGINAL
 from disorder.verbs.human.answer_store import AnswerStore
 from disorder.verbs.human.task_drawing import DrawnText, draw_texts
 from disorder.verbs.human.task_folder import (
@@ -58,6 +60,29 @@ class MadeTask:
     annotators: list[Annotator]
     counts: dict[str, dict[str, int]]
 
+    @property
+    def result(self) -> Result:
+        """The envelope, from which the terminal is made."""
+        drawn = [
+            f"{name}: {', '.join(f'{value} {count:,}' for value, count in counts.items())}"
+            for name, counts in self.counts.items()
+        ]
+        serve = NextStep(command_line("human", "serve", self.folder), "collect the answers")
+        return Result(
+            verb="human",
+            about=f"a blind task from {self.task.source}",
+            headline=f"{self.task.n_items:,} items for people to answer",
+            request={},
+            body=self,
+            lead=drawn,
+            notes=self.task.notes,
+            next_steps=[serve],
+        )
+
+    def as_data(self) -> dict[str, Any]:
+        """How many items of each kind there are."""
+        return {"counts": self.counts}
+
 
 @takes_options(HumanMakeOptions, verb="human make")
 def make(source: str | Path, out: str | Path, **options: Unpack[HumanMakeOptions]) -> MadeTask:
@@ -87,11 +112,45 @@ def make(source: str | Path, out: str | Path, **options: Unpack[HumanMakeOptions
         with_originals = is_mixed if asked.whole is None else asked.whole
         drawn, notes = draw_texts(pool, asked.n, with_originals=with_originals)
         pool.check([entry.text for entry in drawn])
-        numbered = _numbered(drawn, asked.seed)
-        about = _task_record(
-            pool, asked.task, drawn, notes, is_accepted_only=asked.accepted and is_run
+        is_pair = asked.task == "label" and pool.is_pair
+        is_nli = set(pool.task.labels) == set(NLI)
+        names = ["Premise", "Hypothesis"] if is_nli else ["First text", "Second text"]
+        check_meanings(asked.labels or {}, pool.task.labels)
+        about = HumanTask(
+            kind=asked.task,
+            question=question_for(asked.task, pool.task, is_pair=is_pair),
+            labels=[VALID, INVALID] if asked.task == "valid" else list(pool.task.labels),
+            meanings=dict(asked.labels or {}),
+            text_names=names if is_pair else ["Text"],
+            source=pool.name,
+            model=pool.model,
+            is_accepted_only=asked.accepted and is_run,
+            seed=pool.seed,
+            n_items=len(drawn),
+            notes=[*notes, *unsaid(asked.task, pool.task.labels, asked.labels or {})],
+            transformations=sorted({entry.text.transformation for entry in drawn} - {ORIGINAL}),
+            made=datetime.now(UTC).isoformat(timespec="seconds"),
         )
-        return _written(out, pool, about, numbered, asked.annotators)
+        return _written(out, pool, about, drawn, asked.annotators)
+
+
+def check_meanings(given: Mapping[str, str], labels: Sequence[str]) -> None:
+    """Raise where a meaning is of no label."""
+    for label in given:
+        if label not in labels:
+            raise UnknownName("label", label, labels)
+
+
+def unsaid(kind: str, labels: Sequence[str], given: Mapping[str, str]) -> list[str]:
+    """A note where annotators would read bare numbers."""
+    bare = [label for label in labels if label.isdecimal() and label not in given]
+    if kind == "valid" or not bare:
+        return []
+    example = ",".join(f"{label}=…" for label in bare)
+    return [
+        f"Annotators read the labels {', '.join(bare)} as they are; say what they mean with "
+        f"{option('labels', example)}"
+    ]
 
 
 def _pool_of_data(source: str, asked: HumanMakeFields) -> TextPool:
@@ -157,46 +216,13 @@ def _check_pool(pool: TextPool, task: TaskKind, source: str) -> None:
             )
 
 
-def _numbered(drawn: Sequence[DrawnText], seed: int) -> dict[str, DrawnText]:
-    """The texts in random order by the name of their item, which tells nothing about them."""
-    order = generator(seed, "human items").permutation(len(drawn)).tolist()
-    width = max(3, len(str(len(drawn))))
-    return {f"i{number:0{width}d}": drawn[i] for number, i in enumerate(order, start=1)}
-
-
-def _task_record(
-    pool: TextPool,
-    kind: TaskKind,
-    drawn: Sequence[DrawnText],
-    notes: list[str],
-    *,
-    is_accepted_only: bool,
-) -> HumanTask:
-    is_pair = kind == "label" and pool.is_pair
-    perturbed = {entry.text.transformation for entry in drawn} - {ORIGINAL}
-    return HumanTask(
-        kind=kind,
-        question=question_for(kind, pool.task, is_pair=is_pair),
-        labels=[VALID, INVALID] if kind == "valid" else list(pool.task.labels),
-        text_names=_text_names(pool.task) if is_pair else ["Text"],
-        source=pool.name,
-        model=pool.model,
-        is_accepted_only=is_accepted_only,
-        seed=pool.seed,
-        n_items=len(drawn),
-        notes=notes,
-        transformations=sorted(perturbed),
-        made=datetime.now(UTC).isoformat(timespec="seconds"),
-    )
-
-
 def _written(
-    out: Path,
-    pool: TextPool,
-    task: HumanTask,
-    numbered: Mapping[str, DrawnText],
-    names: Sequence[str],
+    out: Path, pool: TextPool, task: HumanTask, drawn: Sequence[DrawnText], names: Sequence[str]
 ) -> MadeTask:
+    # in random order, by names that tell nothing about them
+    order = generator(pool.seed, "human items").permutation(len(drawn)).tolist()
+    width = max(3, len(str(len(drawn))))
+    numbered = {f"i{number:0{width}d}": drawn[i] for number, i in enumerate(order, start=1)}
     side = _judged_side(pool)
     items = [_item(name, entry.text, task.kind, side) for name, entry in numbered.items()]
     key = [_key(name, entry, task.kind) for name, entry in numbered.items()]
@@ -212,12 +238,6 @@ def _judged_side(pool: TextPool) -> Side:
         return "a"
     perturbed = [spec for spec, _ in pool.groups if spec != ORIGINAL]
     return "a" if perturbed and pool.perturbed_sides(perturbed[0])[-1] == "a" else "b"
-
-
-def _text_names(task: Task) -> list[str]:
-    if set(task.labels) == set(NLI):
-        return ["Premise", "Hypothesis"]
-    return ["First text", "Second text"]
 
 
 def _item(name: str, text: PooledText, kind: TaskKind, side: Side) -> TaskItem:
@@ -243,8 +263,8 @@ def _key(name: str, entry: DrawnText, kind: TaskKind) -> ItemKey:
         length="short" if entry.length == "short" else "long",
         example=example.id,
         variant=text.variant,
-        original_a=example.text_a,
-        original_b=example.text_b,
+        original_a=example.texts[0],
+        original_b=example.texts[1],
         model_answer=text.model_answer,
         model_original=text.model_original,
     )

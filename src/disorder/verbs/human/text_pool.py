@@ -28,29 +28,18 @@ from disorder.types import ORIGINAL, Example, Task, Texts, Variants
 SampleRow = dict[str, Any]
 
 
-def read_predictions(folder: Path, transformation: str) -> dict[str, list[tuple[int, str]]]:
-    """The variants of every example under one transformation, with the predicted labels."""
-    found: dict[str, list[tuple[int, str]]] = {}
-    for row in read_samples(folder, {transformation}, ["example", "variant", "label"]):
-        found.setdefault(row["example"], []).append((row["variant"], row["label"]))
-    return found
-
-
-def read_written_texts(folder: Path, transformation: str) -> dict[str, list[SampleRow]]:
-    """The stored variants of every example under a transformation that keeps its texts."""
-    columns = ["example", "variant", "positions_a", "positions_b", "written_a", "written_b"]
+def rows_by_example(folder: Path, transformation: str, *columns: str) -> dict[str, list[SampleRow]]:
+    """The stored variants of every example under one transformation."""
     found: dict[str, list[SampleRow]] = {}
-    for row in read_samples(folder, {transformation}, columns):
+    for row in read_samples(folder, {transformation}, ["example", "variant", *columns]):
         found.setdefault(row["example"], []).append(row)
     return found
 
 
-def read_positions(
-    folder: Path, transformations: Collection[str], examples: Collection[str]
-) -> Iterator[SampleRow]:
-    """The stored word positions of some examples."""
-    columns = ["example", "transformation", "variant", "positions_a", "positions_b"]
-    return read_samples(folder, transformations, columns, examples=examples)
+def read_predictions(folder: Path, transformation: str) -> dict[str, list[tuple[int, str]]]:
+    """The variants of every example under one transformation, with the predicted labels."""
+    found = rows_by_example(folder, transformation, "label")
+    return {name: [(row["variant"], row["label"]) for row in rows] for name, rows in found.items()}
 
 
 def read_samples(
@@ -115,7 +104,7 @@ class TextPool:
     @property
     def is_pair(self) -> bool:
         """Whether the examples have two texts."""
-        return next(iter(self.examples.values())).text_b is not None
+        return next(iter(self.examples.values())).is_pair
 
     def text(self, name: str, group: TextGroup) -> PooledText | None:
         """The text of one example in a group, or None where it cannot be perturbed."""
@@ -142,13 +131,13 @@ class TextPool:
         )
 
     def perturbed_texts(self, example: Example, transformation: str) -> Mapping[int, Texts]:
-        """The perturbed texts of one example by variant: drawn again, or as stored where the
-        transformation depends on a model or on other data.
-        """
+        """The perturbed texts of one example by variant: drawn again, or as stored."""
         if self.folder is None or not self.transformation(transformation).needs_context:
             return dict(enumerate(variant_texts(self.perturbed(example, transformation))))
         if transformation not in self._written:
-            self._written[transformation] = read_written_texts(self.folder, transformation)
+            columns = ("positions_a", "positions_b", "written_a", "written_b")
+            rows = rows_by_example(self.folder, transformation, *columns)
+            self._written[transformation] = rows
         return {
             row["variant"]: stored_texts(example, row)
             for row in self._written[transformation][example.id]
@@ -192,7 +181,8 @@ class TextPool:
             return
         names = {name for name, _, _ in drawn}
         specs = {spec for _, spec, _ in drawn}
-        for row in read_positions(self.folder, specs, names):
+        columns = ["example", "transformation", "variant", "positions_a", "positions_b"]
+        for row in read_samples(self.folder, specs, columns, examples=names):
             if (row["example"], row["transformation"], row["variant"]) in drawn:
                 self._check_row(self.folder, row)
 
@@ -229,9 +219,7 @@ def pool_from_data(
 def pool_from_run(
     folder: Path, transformations: Sequence[str], *, seed: int, is_accepted_only: bool
 ) -> TextPool:
-    """Original and perturbed texts of a run, by whether the model's prediction for the original
-    text is correct (D_c) or not (D_f).
-    """
+    """Original and perturbed texts of a run; D_c: the original is predicted right, D_f: not."""
     run = read_run(folder)
     run.check_done()
     examples = {example.id: example for example in read_examples(folder)}

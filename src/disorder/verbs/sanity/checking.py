@@ -8,7 +8,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from math import ceil
@@ -28,14 +28,15 @@ from disorder.requests.sanity import SanityOptions
 from disorder.requests.settings import Settings
 from disorder.results.progress import Steps, shown_progress
 from disorder.results.result import Section
+from disorder.results.saving import check_folder
 from disorder.store.store import Store
 from disorder.types import Progress, Score
 from disorder.verbs.sanity.linear import TrainedByRecipe, TrialModel, default_model
-from disorder.verbs.sanity.report import check_folder, write_folder
-from disorder.verbs.sanity.result import Sanity, section_of
+from disorder.verbs.sanity.result import Sanity, write_folder
 from disorder.verbs.sanity.rows import LIMIT, DatasetRows, RowLimits, read_rows
 from disorder.verbs.sanity.trials import CheckInput, Trials
 from disorder.verbs.sanity.verdicts import (
+    NOT_NEEDED,
     TOO_LITTLE,
     CheckResult,
     Reading,
@@ -79,15 +80,10 @@ class SanityRequest(SanityFields):
     def recorded(self) -> dict[str, Any]:
         """The settings as result.json holds them."""
         is_spec = self.train is None or isinstance(self.train, str)
+        names = ("margin", "skill", "folds", "limit", "train_limit", "role", "seed")
         return {
             "check": [entry.name for entry in self.parts],
-            "margin": self.margin,
-            "skill": self.skill,
-            "folds": self.folds,
-            "limit": self.limit,
-            "train_limit": self.train_limit,
-            "role": self.role,
-            "seed": self.seed,
+            **{name: getattr(self, name) for name in names},
             "train": self.train if is_spec else "rows given from Python",
             "set": dict(self.settings),
         }
@@ -96,9 +92,6 @@ class SanityRequest(SanityFields):
         """Raise on checks and models that there are not."""
         for name in self.check:
             part(CheckPart, name)
-        self._check_model()
-
-    def _check_model(self) -> None:
         if self.model != DEFAULT_MODEL:
             from disorder.verbs.train import starting_model
 
@@ -112,10 +105,7 @@ class SanityRequest(SanityFields):
 
     @property
     def command(self) -> str:
-        """The command that repeats this: every option that differs from its default.
-
-        A line of Python where data was given as objects.
-        """
+        """The command that repeats this, or a line of Python where data was given as objects."""
         if isinstance(self.data, str) and isinstance(self.train, str | None):
             return command_line("sanity", self.data, *changed(SanityOptions, vars(self)))
         said = {
@@ -165,7 +155,7 @@ def sanity(
     request.check_parts()
     folder = None if out is None else Path(out)
     with Store.open(folder) as store:
-        check_folder(folder)
+        check_folder(folder, "sanity")
         return _run_checks(request, shown_progress(progress), store)
 
 
@@ -182,7 +172,9 @@ def _run_checks(request: SanityRequest, progress: Progress, store: Store) -> San
     )
     chosen = request.parts
     reading = _reading(request, rows)
-    store.bind(_made_of(request, rows))
+    hashes = {"data": rows.data.fingerprint, "train": rows.train.fingerprint if rows.train else ""}
+    # all that the trainings depend on
+    store.bind({**hashes, "request": request.command, "version": version("disorder")})
     with tempfile.TemporaryDirectory(prefix="disorder-sanity-") as place:
         trials = _trials_or_reason(rows, request, Path(place), store)
         given = CheckInput(rows.data, rows.train, request.rule, trials)
@@ -202,17 +194,9 @@ def _run_checks(request: SanityRequest, progress: Progress, store: Store) -> San
     return result
 
 
-def _made_of(request: SanityRequest, rows: DatasetRows) -> dict[str, Any]:
-    """All that the trainings depend on."""
-    data = {"data": rows.data.fingerprint, "train": rows.train.fingerprint if rows.train else ""}
-    return {**data, "request": request.command, "version": version("disorder")}
-
-
 def _reading(request: SanityRequest, rows: DatasetRows) -> Reading:
-    """How verdicts are read: by the role of the data, and whether its rows look templated.
-
-    Among more rows fewer have a word of their own, so at most 5,000 are looked at.
-    """
+    """How verdicts are read: by the role of the data, and whether its rows look templated."""
+    # among more rows fewer have a word of their own
     tested = rows.tested[:: ceil(len(rows.tested) / LIMIT)]
     families = Families(np.unique(rows.cluster[tested], return_inverse=True)[1])
     own_words = share_with_own_word([rows.examples[row] for row in tested.tolist()], families)
@@ -232,19 +216,26 @@ def run_check(
     entry: CheckPart, given: CheckInput, reading: Reading | None = None
 ) -> Section[CheckResult]:
     """The section of one check: its result, or the reason why it cannot be done."""
-    reason = ""
-    if entry.pairs and given.data.examples[0].text_b is None:
-        reason = ONE_TEXT
-    elif entry.trains and isinstance(given.trained, str):
-        reason = given.trained
-    if reason:
-        return section_of(entry.name, entry.asks, entry.paper, reason=reason)
+    about = " · ".join(filter(None, (entry.name, entry.paper)))
     try:
-        found = entry.function(given)
+        if entry.pairs and not given.data.examples[0].is_pair:
+            raise NothingToMeasure(ONE_TEXT)
+        if entry.trains:
+            given.trials  # noqa: B018 (raises where no model can be trained)
+        found = (reading or Reading()).read(entry.function(given))
     except CANNOT as error:
-        return section_of(entry.name, entry.asks, entry.paper, reason=str(error))
-    read = (reading or Reading()).read(found)
-    return section_of(entry.name, entry.asks, entry.paper, read)
+        return Section(entry.name, entry.asks, about, reason=str(error))
+    verdicts = [each for each in found.verdicts if each.group == "all" and not each.is_class]
+    return Section(
+        entry.name,
+        entry.asks,
+        about,
+        found,
+        findings=[verdict.line for verdict in verdicts],
+        figures=found.figures,
+        tables=found.tables,
+        notes=found.notes,
+    )
 
 
 def _trials_or_reason(
@@ -256,20 +247,19 @@ def _trials_or_reason(
         return f"every row has the label {next(iter(labels))!r}: there is nothing to learn"
     if len(rows.examples) < FEWEST:
         return f"{len(rows.examples)} rows are too few to learn from; {FEWEST} at least"
+    task = rows.data.task
+    model: TrialModel
     try:
-        model = _trial_model(rows, request, place)
+        if request.model == DEFAULT_MODEL:
+            model = default_model([each.texts for each in rows.examples], task, request.seed)
+        else:
+            settings = dict(request.settings)
+            model = TrainedByRecipe(
+                request.model, task, place, request.seed, settings, request.device
+            )
     except MissingPackage as reason:
         return str(reason)
     return Trials(rows, model, request.rule, request.seed, store)
-
-
-def _trial_model(rows: DatasetRows, request: SanityRequest, place: Path) -> TrialModel:
-    task = rows.data.task
-    if request.model == DEFAULT_MODEL:
-        return default_model([example.texts for example in rows.examples], task, request.seed)
-    return TrainedByRecipe(
-        request.model, task, place, request.seed, dict(request.settings), request.device
-    )
 
 
 def _result(
@@ -307,7 +297,7 @@ def _result(
             *data.notes,
             *reading.notes,
             *rows.notes,
-            *_skill_notes(sections, trials),
+            *_skill_notes(sections, trials, reading),
             *_skip_notes(rows),
         ],
         seconds=round(seconds, 1),
@@ -324,18 +314,23 @@ def _original_score(sections: Sequence[Section[CheckResult]], trials: Trials | s
     return trials.score(trials.original, trials.rows.tested)
 
 
-def _skill_notes(sections: Sequence[Section[CheckResult]], trials: Trials | str) -> list[str]:
-    """What a "not needed" would have taken, where the model fell short of it."""
+def _skill_notes(
+    sections: Sequence[Section[CheckResult]], trials: Trials | str, reading: Reading
+) -> Iterator[str]:
+    """What every "not needed" rests on, and what one takes where the model fell short."""
     verdicts = [verdict for each in sections if each.found for verdict in each.found.verdicts]
-    is_weak = any(TOO_LITTLE in verdict.because for verdict in verdicts)
-    if isinstance(trials, str) or not is_weak:
-        return []
-    enough = trials.rule.enough(trials.chance(trials.rows.tested))
-    return [
-        f"for a 'not needed' the lower bound of the model's score must reach {enough:.3f} "
-        f"({trials.rule.skill:g} of the way from chance to perfect); train on more rows "
-        "(--train-limit) or try a stronger --model"
-    ]
+    if isinstance(trials, str):
+        return
+    rows = trials.rows.tested
+    if any(verdict.answer.startswith(NOT_NEEDED) for verdict in verdicts):
+        yield reading.how_far(trials.score(trials.original, rows))
+    if any(TOO_LITTLE in verdict.because for verdict in verdicts):
+        enough = trials.rule.enough(trials.chance(rows))
+        yield (
+            f"for a 'not needed' the lower bound of the model's score must reach {enough:.3f} "
+            f"({trials.rule.skill:g} of the way from chance to perfect); train on more rows "
+            "(--train-limit) or try a stronger --model"
+        )
 
 
 def _skip_notes(rows: DatasetRows) -> list[str]:

@@ -40,9 +40,7 @@ def common(texts: Sequence[Texts]) -> Hashes:
 
 
 def words(texts: Sequence[Texts]) -> RowFeatures:
-    """Which words there are; for pairs also which both have, and each word that only the first has
-    with each that only the second has.
-    """
+    """Which words there are; for pairs also which both have, and those of only one, crossed."""
     first = distinct(_keys([a for a, _ in texts]))
     if _is_single(texts):
         return _row(first), _mixed(1, _low(first))
@@ -85,9 +83,7 @@ def length(texts: Sequence[Texts]) -> RowFeatures:
 
 
 def sizes(texts: Sequence[Texts]) -> RowFeatures:
-    """How long the texts are, and how many distinct words they have: all that an overlap could tell
-    of lengths.
-    """
+    """How long the texts are, and how many distinct words they have."""
     n = np.array([len(set(hashes(a).tolist())) for a, _ in texts])
     m = np.array([len(set(hashes(b or "").tolist())) for _, b in texts])
     ratio = np.round(10 * m / np.maximum(1, n)).astype(np.int64)

@@ -65,9 +65,11 @@ class TrainedByRecipe:
         """Train by the recipe `plain`."""
         from disorder.verbs.train import train
 
+        task = self.task
         examples = [
-            Example(f"{row:07d}", encoded[row][0], encoded[row][1], self._label(target))
-            for row, target in zip(rows.tolist(), targets.tolist(), strict=True)
+            Example.of(f"{row:07d}", a, b, str(gold) if task.is_regression else task.labels[gold])
+            for row, gold in zip(rows.tolist(), targets.tolist(), strict=True)
+            for a, b in [encoded[row]]
         ]
         name = f"{key} {fold}"
         trained = train(
@@ -80,9 +82,6 @@ class TrainedByRecipe:
             device=self.device,
         )
         return load(trained.spec, task=self.task)
-
-    def _label(self, target: Any) -> str:
-        return str(target) if self.task.is_regression else self.task.labels[target]
 
     def predict(self, fitted: Any, encoded: Sequence[Texts], rows: Ints) -> Floats:
         """Predictions of the trained model."""
@@ -108,10 +107,7 @@ class FittedLinear:
 
 @dataclass(frozen=True)
 class ConstantModel:
-    """The same prediction for every text, for training rows with one label or no feature.
-
-    scikit-learn's dummy estimators would do; two lines keep this free of their checks.
-    """
+    """The same prediction for every text, for training rows with one label or no feature."""
 
     classes_: Ints
     prediction: Floats
@@ -143,10 +139,7 @@ class LinearSetting:
 
 @dataclass
 class HashedLinear:
-    """Logistic (for numbers: ridge) regression over hashed features.
-
-    Features come in blocks, of which all but the first are optional.
-    """
+    """Logistic (numbers: ridge) regression over hashed features in blocks, one at least."""
 
     name: str
     task: Task
@@ -171,10 +164,7 @@ class HashedLinear:
     def fit(
         self, encoded: Any, rows: Ints, targets: NDArray[Any], key: str, fold: int
     ) -> FittedLinear:
-        """The setting that is best on held-out rows, trained on all.
-
-        Which rows are held out does not depend on how texts are perturbed.
-        """
+        """The setting that is best on held-out rows, the same for all texts, trained on all."""
         shuffled = generator(self.seed, "sanity", "apart", str(fold)).permutation(len(rows))
         held_out = shuffled % HELD_OUT == 0
         settings = [

@@ -1,17 +1,22 @@
-"""The result of `disorder.sanity`: verdicts, and the scores, figures and tables behind them."""
+"""The result of `disorder.sanity`: verdicts, the scores, figures and tables behind them, and what
+it leaves: page, record, and a section for a dataset card.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from disorder.errors import UnknownName
-from disorder.results.grid import Cell, Column, Grid
-from disorder.results.render import notebook
-from disorder.results.result import Figure, Result, Row, Section, Table
-from disorder.results.writing import score_row
+from disorder.results.markup import markdown_code, markdown_text, yaml_value
+from disorder.results.render import markdown_table, render
+from disorder.results.result import Cell, Column, Figure, Grid, Result, Row, Section, Table
+from disorder.results.saving import check_folder, write_result
+from disorder.results.writing import score_row, with_interval
+from disorder.store.storage import remove_files
 from disorder.store.store import Store
 from disorder.types import Score
 from disorder.verbs.sanity.verdicts import (
@@ -22,26 +27,6 @@ from disorder.verbs.sanity.verdicts import (
     CheckResult,
     Verdict,
 )
-
-
-def section_of(
-    name: str, asks: str, paper: str, found: CheckResult | None = None, reason: str = ""
-) -> Section[CheckResult]:
-    """One check with its result, or with the reason why it could not be done."""
-    about = " · ".join(filter(None, (name, paper)))
-    if found is None:
-        return Section(name, asks, about, reason=reason)
-    verdicts = [each for each in found.verdicts if each.group == "all" and not each.is_class]
-    return Section(
-        name,
-        asks,
-        about,
-        found,
-        findings=[verdict.line for verdict in verdicts],
-        figures=found.figures,
-        tables=found.tables,
-        notes=found.notes,
-    )
 
 
 @dataclass(frozen=True, repr=False)
@@ -101,9 +86,29 @@ class Sanity:
     @property
     def result(self) -> Result:
         """The envelope, from which page, terminal and record are made."""
-        from disorder.verbs.sanity.report import result_of
-
-        return result_of(self)
+        facts = {"data": f"{self.data} ({self.hashes['data']})"}
+        if self.train:
+            facts["training data"] = f"{self.train} ({self.hashes['train']})"
+        facts |= {"version": f"disorder {self.version}", "time": f"{self.seconds:.0f} s"}
+        # stands last, in the terminal too
+        overall = Section("overall", "What to fix first", found=self.overall, notes=[self.overall])
+        return Result(
+            verb="sanity",
+            about=self.about,
+            headline=self.headline,
+            request=self.settings,
+            body=self,
+            conclusion=[
+                {"question": each.question, "answer": each.answer} for each in self.main_verdicts
+            ],
+            records=self.records,
+            lead=_lead(self),
+            grids=[verdict_grid(self)],
+            sections=[*self.sections, _how(self), overall],
+            notes=self.notes,
+            command=self.command,
+            facts=facts,
+        )
 
     @property
     def figures(self) -> list[Figure]:
@@ -116,8 +121,34 @@ class Sanity:
         return self.result.tables
 
     def as_data(self) -> Row:
-        """What was checked and found, as plain data."""
-        return plain_data(self)
+        """What was checked and found, as result.json holds it."""
+        return {
+            "data": self.data,
+            "train": self.train,
+            "design": self.design,
+            "model": self.model,
+            "rows": dict(self.n_rows),
+            "own_words": self.own_words,
+            "language": self.language,
+            "labels": list(self.labels),
+            "metric": self.metric,
+            "chance": self.chance,
+            "original": record(self.original) if self.original else None,
+            "settings": dict(self.settings),
+            "hashes": dict(self.hashes),
+            "version": self.version,
+            "seconds": self.seconds,
+            "notes": list(self.notes),
+            "overall": self.overall,
+            "fix": [{"question": each.question, "fix": each.fix} for each in self.weaknesses],
+            "verdicts": [
+                {"check": section.name, **verdict.as_row(record)}
+                for section in self.sections
+                if section.found
+                for verdict in section.found.verdicts
+            ],
+            "not_done": {each.name: each.reason for each in self.sections if not each.found},
+        }
 
     @property
     def main_verdicts(self) -> list[Verdict]:
@@ -211,10 +242,8 @@ class Sanity:
 
     def save(self, folder: str | Path) -> Path:
         """Write report.html, result.json, card.md, figures and tables; returns the folder."""
-        from disorder.verbs.sanity.report import check_folder, write_folder
-
         with Store.open(Path(folder)):
-            check_folder(Path(folder))
+            check_folder(Path(folder), "sanity")
             write_folder(Path(folder), self)
         return Path(folder)
 
@@ -234,7 +263,7 @@ class Sanity:
         )
 
     def _repr_html_(self) -> str:
-        return notebook(self.result)
+        return render(self.result, "notebook")
 
 
 def record(score: Score) -> Row:
@@ -243,9 +272,7 @@ def record(score: Score) -> Row:
 
 
 def verdict_grid(found: Sanity) -> Grid:
-    """Question, answer and why, then what was not done; word classes and groups are parts of the
-    question above them.
-    """
+    """Question, answer and why, then what was not done; classes and groups are parts."""
     rows = []
     is_class = False
     for verdict in found.verdicts:
@@ -264,47 +291,99 @@ def verdict_grid(found: Sanity) -> Grid:
     return Grid(columns, rows)
 
 
-def plain_data(found: Sanity) -> Row:
-    """What was checked and found, as result.json holds it."""
-    return {
-        "data": found.data,
-        "train": found.train,
-        "design": found.design,
-        "model": found.model,
-        "rows": dict(found.n_rows),
-        "own_words": found.own_words,
-        "language": found.language,
-        "labels": list(found.labels),
-        "metric": found.metric,
-        "chance": found.chance,
-        "original": record(found.original) if found.original else None,
-        "settings": dict(found.settings),
-        "hashes": dict(found.hashes),
-        "version": found.version,
-        "seconds": found.seconds,
-        "notes": list(found.notes),
-        "overall": found.overall,
-        "fix": [{"question": each.question, "fix": each.fix} for each in found.weaknesses],
-        "verdicts": [
-            _verdict(section.name, verdict)
-            for section in found.sections
-            if section.found
-            for verdict in section.found.verdicts
-        ],
-        "not_done": {each.name: each.reason for each in found.sections if not each.found},
-    }
+METRICS = {
+    "spearman": "a Spearman correlation",
+    "balanced_accuracy": "a balanced accuracy (every label counts the same)",
+}
 
 
-def _verdict(check: str, verdict: Verdict) -> Row:
-    row: Row = {
-        "check": check,
-        "question": verdict.question,
-        "group": verdict.group,
-        "answer": verdict.answer,
-        "because": verdict.because,
+def write_folder(folder: Path, found: Sanity) -> None:
+    """Write report.html, result.json, card.md, and every figure and table."""
+    remove_files(folder, ["sanity.json"])  # of an older version
+    write_result(folder, found.result, beside={"card.md": card(found)})
+
+
+def _lead(found: Sanity) -> list[str]:
+    lines = [f"{found.design}."]
+    if found.original:
+        metric = METRICS.get(found.metric, found.metric)
+        lines.append(
+            f"On original texts the model has {metric} of {with_interval(found.original)}; chance "
+            f"is {found.chance:.3f}. Costs are in points of a hundred below that; up to "
+            f"{100 * found.settings['margin']:g} points count as none."
+        )
+    return lines
+
+
+def _how(found: Sanity) -> Section[None]:
+    margin = f"{100 * found.settings['margin']:g} points"
+    skill = f"{100 * found.settings['skill']:g} %"
+    terms = {
+        "needed": f"the 95 % interval of the cost lies wholly above the margin of {margin}",
+        "not needed": f"it lies wholly below the margin, and the model goes at least {skill} of "
+        "the way from chance to perfect: as far as such a model can tell",
+        "undecided": "the interval contains the margin, or the model has not learned enough of the "
+        "task to have much to lose",
+        "cost": "score of the model trained and tested on original texts, minus that of one "
+        "trained and tested on perturbed ones (corrupt-both), over the same rows; corrupt-test "
+        "and corrupt-train perturb one of the two. Swapped texts are judged by corrupt-test.",
     }
-    if verdict.score:
-        row |= record(verdict.score)
-    if verdict.original:
-        row["original"] = record(verdict.original)
-    return row
+    return Section("how", "How verdicts are reached", terms=terms)
+
+
+CARD_METRICS = {
+    "spearman": "Spearman's rank correlation",
+    "balanced_accuracy": "Accuracy with every label counting the same",
+}
+
+
+def card(result: Sanity) -> str:
+    """Front matter in YAML, then the section."""
+    return "\n".join([*_front_matter(result), "", *_section(result)]) + "\n"
+
+
+def _front_matter(result: Sanity) -> Iterator[str]:
+    yield "---"
+    yield "disorder_sanity:"
+    yield f"  data: {yaml_value(result.data)}"
+    yield f"  model: {yaml_value(result.model)}"
+    yield f"  version: {json.dumps(result.version)}"
+    yield f"  metric: {json.dumps(result.metric)}"
+    yield f"  language: {json.dumps(result.language)}"
+    yield f"  role: {json.dumps(result.settings['role'])}"
+    yield f"  margin: {result.settings['margin']}"
+    yield f"  seed: {result.settings['seed']}"
+    yield f"  hash: {json.dumps(result.hashes['data'])}"
+    if result.original:
+        yield f"  original: {json.dumps(score_row(result.original))}"
+    yield "  verdicts:" if result.verdicts else "  verdicts: []"
+    for verdict in result.verdicts:
+        entry = verdict.as_row(score_row)
+        del entry["because"]
+        yield f"    - {yaml_value(entry)}"
+    yield "---"
+
+
+def _section(result: Sanity) -> Iterator[str]:
+    yield "## Sanity check"
+    yield ""
+    yield (
+        f"What this data needs of a model, measured by disorder {result.version} with the model "
+        f"{markdown_code(result.model)};"
+    )
+    yield f"{markdown_text(result.design)}."
+    if result.original:
+        yield ""
+        yield (
+            f"{CARD_METRICS.get(result.metric, result.metric)}: {with_interval(result.original)}; "
+            f"chance is {result.chance:.3f}. Costs are differences to that, in points of a"
+        )
+        yield (
+            "hundred, with 95 % intervals over rows; "
+            f"up to {100 * result.settings['margin']:g} points count as none."
+        )
+    yield ""
+    yield from markdown_table(verdict_grid(result))
+    if result.command:
+        yield ""
+        yield f"Run it again: {markdown_code(result.command)}"

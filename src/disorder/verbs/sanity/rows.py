@@ -124,7 +124,7 @@ def _check_same_task(train: Dataset, data: Dataset) -> None:
         raise BadData(
             f"{option('train', train.name)} has other labels ({theirs}) than {data.name} ({ours})"
         )
-    if (train.examples[0].text_b is None) != (data.examples[0].text_b is None):
+    if train.examples[0].is_pair != data.examples[0].is_pair:
         raise BadData(
             f"{option('train', train.name)} and {data.name}: one has pairs of texts, the other "
             "single texts"
@@ -155,10 +155,7 @@ def _split(data: Dataset, train: Dataset, limits: RowLimits, enough: int, seed: 
 
 
 def _deal(data: Dataset, train: Dataset | None, folds: int, most: int, seed: int) -> DatasetRows:
-    """Deal the rows of the data into parts, each predicted by a model trained on the others.
-
-    Training rows join until there are as many as `most`.
-    """
+    """Deal rows into parts, each predicted by a model of the others; training rows fill up."""
     examples = _draw(data.examples, most, seed)
     names = data.name
     if train is not None:
@@ -188,14 +185,11 @@ def _marked(examples: Sequence[Example]) -> list[Example]:
 
 
 def _parts(families: Families, examples: Sequence[Example], folds: int, seed: int) -> Ints:
-    """A part for each row: the largest family first, each to the smallest part.
-
-    Rows of a family stay together, so that none is trained on and tested.
-    """
+    """A part for each row: the largest family first, whole, each to the smallest part."""
     sizes = np.bincount(families.number).tolist()
     names: list[tuple[str, ...]] = [()] * families.n
     for number, example in zip(families.number.tolist(), examples, strict=True):
-        name = (example.text_a, example.text_b or "", example.id)
+        name = (*(text or "" for text in example.texts), example.id)
         names[number] = min(names[number] or name, name)
     filled = [0] * folds
     part_of = [0] * families.n
@@ -269,15 +263,10 @@ def _gather(
             applies[row] = False
             texts.append(example.texts)
         else:
-            removed[row] = _n_removed(variants)
+            removed[row] = sum(  # written texts have no positions to count
+                len(rows.sentence) - rows.positions.shape[1]
+                for rows in variants.sides
+                if rows.written is None
+            )
             texts.append(variant_texts(variants)[0])
     return PerturbedRows(spec, texts, applies, removed, dict(sorted(skips.items())))
-
-
-def _n_removed(variants: Variants) -> int:
-    """How many words both texts lost; written texts have no positions to count."""
-    return sum(
-        len(rows.sentence) - rows.positions.shape[1]
-        for rows in variants.sides
-        if rows.written is None
-    )

@@ -134,10 +134,7 @@ def correlation_difference(
 def _correlation(
     predictions: Sequence[Floats], gold: Floats, skipped: int, clusters: Ints | None
 ) -> Score:
-    """One correlation, or the first minus the second.
-
-    Ranks are those of all examples; resampling weighs them.
-    """
+    """One correlation, or the first minus the second; resampling weighs the ranks of all."""
     if len(gold) < FEWEST or np.ptp(gold) == 0:
         raise NothingToMeasure("rank correlation needs three examples and gold numbers that differ")
     cluster_of = _cluster_numbers(len(gold), clusters)

@@ -53,10 +53,7 @@ class TrialPredictions:
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """One transformation in the three designs: what it did to the texts, and the predictions.
-
-    `overlap` is the mean word overlap of the perturbed test rows; None for single texts.
-    """
+    """One transformation in the three designs; `overlap` is that of the perturbed test rows."""
 
     perturbed: PerturbedRows
     predictions: dict[str, TrialPredictions]
@@ -92,7 +89,7 @@ class Trials:
     @property
     def is_pairs(self) -> bool:
         """Whether rows have two texts."""
-        return self.rows.examples[0].text_b is not None
+        return self.rows.examples[0].is_pair
 
     @property
     def metric(self) -> str:
@@ -238,10 +235,7 @@ class Trials:
         return np.array([shared_words(*texts[row]) for row in rows.tolist()])
 
     def score(self, predictions: TrialPredictions, rows: Ints) -> Score:
-        """Balanced accuracy (for numbers: rank correlation) on these rows.
-
-        Rows without a prediction count as skipped.
-        """
+        """Balanced accuracy (numbers: rank correlation); rows without prediction are skipped."""
         kept, about = self._predicted(predictions, rows)
         if self.task.is_regression:
             return correlation(predictions.balanced[kept, 0], self.gold[kept], **about)
@@ -289,10 +283,7 @@ class Trials:
             yield name, tested[mask]
 
     def by_group(self, measure: Callable[[str, Ints], T]) -> tuple[list[T], list[str]]:
-        """`measure(group, rows)` for all rows and for each group.
-
-        The second list has a line for each group that has nothing to measure.
-        """
+        """`measure(group, rows)` for all rows and each group; and a line for each without any."""
         found = []
         notes = []
         for group, rows in self.groups():
@@ -305,10 +296,7 @@ class Trials:
         return found, notes
 
     def records(self, check: str, trials: Sequence[Trial]) -> tuple[list[Row], list[str]]:
-        """Score and cost of trials in each design and group, as rows of the results file.
-
-        The second list names the groups that have none.
-        """
+        """Score and cost of trials by design and group, as rows; and the groups without any."""
         records: list[Row] = []
         notes: dict[str, None] = {}
         for trial in trials:
@@ -327,10 +315,7 @@ class Trials:
         return found
 
     def uses_order(self, trial: Trial) -> bool:
-        """Whether shuffling changes predictions of the model of original texts.
-
-        A change in one row of a hundred or fewer does not count.
-        """
+        """Whether shuffling changes predictions of the original model in over 1 % of rows."""
         tested = self.rows.tested
         rows = tested[trial.perturbed.applies[tested]]
         before = self.original.plain[rows]

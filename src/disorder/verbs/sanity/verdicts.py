@@ -7,7 +7,7 @@ that has learned a good part of the task: one that has learned little has little
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Literal
@@ -76,7 +76,7 @@ class VerdictRule:
             return UNDECIDED, f"The interval{which} contains the margin of {self.in_points}"
         if original.low < self.enough(chance):
             return UNDECIDED, TOO_LITTLE
-        return NOT_NEEDED, f"That is as far as this model gets: {with_interval(original)}"
+        return NOT_NEEDED, ""
 
     @property
     def in_points(self) -> str:
@@ -86,10 +86,6 @@ class VerdictRule:
     def enough(self, chance: float) -> float:
         """The score that the lower bound of a model must reach for a "not needed"."""
         return chance + self.skill * (1 - chance)
-
-    def is_nearly_perfect(self, original: Score, chance: float) -> bool:
-        """Whether so little is left to gain that what the model did not use cannot be needed."""
-        return original.low >= chance + NEARLY_PERFECT * (1 - chance)
 
     def gives_away(self, gain: Score) -> str:
         """Whether what a baseline scores above chance, or adds to another, exceeds the margin."""
@@ -162,11 +158,6 @@ class Verdict:
     urgency: int = 3
 
     @property
-    def holds_if_trained(self) -> bool:
-        """Whether it is about models that are trained on such rows, and no others."""
-        return self.is_learned or self.answer in IF_TRAINED
-
-    @property
     def kind(self) -> str:
         """How pages and the terminal mark the answer: needed, open, unsure or clean."""
         return KINDS.get(self.answer.removesuffix(f" {TRAINED_ON_IT}"), "clean")
@@ -185,6 +176,16 @@ class Verdict:
     def line(self) -> str:
         """The verdict in a line."""
         return f"{self.name}: {self.answer}. {self.because}"
+
+    def as_row(self, columns: Callable[[Score], Row]) -> Row:
+        """The verdict as a row; `columns` writes its scores."""
+        names = ("question", "group", "answer", "because")
+        row: Row = {name: getattr(self, name) for name in names}
+        if self.score:
+            row |= columns(self.score)
+        if self.original:
+            row["original"] = columns(self.original)
+        return row
 
 
 @dataclass(frozen=True)
@@ -208,7 +209,7 @@ TEMPLATED = 0.1  # share of rows with a word of their own below which rows look 
 FEWEST = 50  # families from which that can be told
 NEEDS_MORE = "A model trained elsewhere may need it"
 KNOWS_LESS = "A model trained elsewhere does not know that"
-SAME_TEMPLATES = "The model was trained on rows of the same templates"
+SAME_TEMPLATES = ", and it was trained on rows of the same templates"
 
 
 @dataclass(frozen=True)
@@ -239,30 +240,31 @@ class Reading:
             "--role challenge"
         ]
 
+    def how_far(self, original: Score) -> str:
+        """What every "not needed" rests on: how far the model gets, and on which rows."""
+        knows = self.is_trained_on_it and self.looks_templated and self.role != CHALLENGE
+        reached = f"'not needed' is as far as this model gets: {with_interval(original)}"
+        return reached + (SAME_TEMPLATES if knows else "")
+
     def read(self, found: CheckResult) -> CheckResult:
         """The result of a check, its verdicts as they are read in this role."""
         return replace(found, verdicts=[self._read(verdict) for verdict in found.verdicts])
 
     def _read(self, verdict: Verdict) -> Verdict:
-        if not (self.is_trained_on_it and verdict.holds_if_trained):
+        # whether it is about models that are trained on such rows, and no others
+        holds_if_trained = verdict.is_learned or verdict.answer in IF_TRAINED
+        if self.role != CHALLENGE or not self.is_trained_on_it or not holds_if_trained:
             return verdict
-        is_not_needed = verdict.answer == NOT_NEEDED
-        if self.role == CHALLENGE:
-            caveat = NEEDS_MORE if is_not_needed else KNOWS_LESS
-            answer = f"{verdict.answer} {TRAINED_ON_IT}"
-            return replace(verdict, answer=answer, because=f"{verdict.because}. {caveat}")
-        if self.looks_templated and is_not_needed:
-            return replace(verdict, because=f"{verdict.because}. {SAME_TEMPLATES}")
-        return verdict
+        caveat = NEEDS_MORE if verdict.answer == NOT_NEEDED else KNOWS_LESS
+        answer = f"{verdict.answer} {TRAINED_ON_IT}"
+        return replace(verdict, answer=answer, because=f"{verdict.because}. {caveat}")
 
 
 def share_with_own_word(examples: Sequence[Example], families: Families) -> float | None:
     """The share of rows with a word that no row of another family has; None for too few rows."""
     if families.n < FEWEST:
         return None
-    sets = [
-        np.union1d(word_set(example.text_a), word_set(example.text_b or "")) for example in examples
-    ]
+    sets = [np.union1d(*(word_set(text or "") for text in example.texts)) for example in examples]
     row = np.repeat(np.arange(len(sets)), [len(each) for each in sets])
     words, word = np.unique(np.concatenate(sets), return_inverse=True)
     family = families.number[row]

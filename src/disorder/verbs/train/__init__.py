@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from disorder.verbs.train.calibrating import HELD_OUT
 from disorder.verbs.train.comparison import (
     EQUAL_ARMS,
     TrainingCounts,
@@ -18,18 +17,20 @@ from disorder.verbs.train.comparison import (
     with_prefix,
 )
 from disorder.verbs.train.devices import is_first_process
+from disorder.verbs.train.evaluation import HELD_OUT
 from disorder.verbs.train.folder import learned_nothing
 from disorder.verbs.train.inputs import Inputs, perturbed_copies, salad_specs
 from disorder.verbs.train.recipe_plan import AfterPhase, Job, Loss, Phase
 from disorder.verbs.train.request import TrainingRequest, check_request
-from disorder.verbs.train.trainable import TrainableModel, starting_model
-from disorder.verbs.train.training import TrainedModel, resume, train
-from disorder.verbs.train.training_settings import (
+from disorder.verbs.train.trainable import (
     SETTING_NAMES,
     LoopSettings,
+    TrainableModel,
     WordSettings,
     loop_setting_names,
+    starting_model,
 )
+from disorder.verbs.train.training import TrainedModel, resume, train
 
 __all__ = [
     "EQUAL_ARMS",

@@ -16,6 +16,7 @@ from disorder.errors import DisorderError
 from disorder.requests.audit import AuditOptions
 from disorder.requests.option import declared_in
 from disorder.results.comparison import ComparisonConclusion, Difference
+from disorder.results.result import Result
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
 from disorder.transformations import parse
@@ -23,6 +24,7 @@ from disorder.types import ORIGINAL, Progress
 from disorder.types.predictions import ABSTAINS
 from disorder.verbs.audit import audit
 from disorder.verbs.compare import compare
+from disorder.verbs.train.summary import audits_result
 from disorder.verbs.train.training import TrainedModel
 
 
@@ -43,7 +45,10 @@ class BeforeAndAfter:
         kept = self.changed.skill_kept
         skill = f"skill kept without word order cannot be compared ({self.changed.because})"
         if kept is not None:
-            skill = f"{_verdict(kept)}: skill kept without word order {_arrow(kept)}"
+            verdict = "no change is shown"
+            if kept.high < 0 or kept.low > 0:
+                verdict = f"it relies {'more' if kept.high < 0 else 'less'} on word order"
+            skill = f"{verdict}: skill kept without word order {_arrow(kept)}"
         accuracy = f"accuracy on original texts {_arrow(self.changed.original)}"
         declined = f"{abstained(self.before):.2f} → {abstained(self.after):.2f} of them"
         return f"Before → after training, {skill}; {accuracy}; it abstains on {declined}."
@@ -57,6 +62,11 @@ class BeforeAndAfter:
         accuracy = "" if score is None else f"its accuracy on original texts is {score.value:.2f}; "
         declined = f"it abstains on {abstained(self.after):.2f} of original texts"
         return f"After training the model {skill}; {accuracy}{declined}."
+
+    @property
+    def result(self) -> Result:
+        """The envelope, from which the terminal is made."""
+        return audits_result(self)
 
     def as_data(self) -> dict[str, Any]:
         """The facts, as `--json` prints them."""
@@ -88,24 +98,17 @@ def audit_training(
         return BeforeAndAfter(before, after, _changed(before, after))
     request = trained.record["request"]
     own = {name: request[name] for name in ("seed", "columns", "task", "data_dir")}
-    first, reason = _audited_before(trained, data, own, progress)
+    first, reason = None, ""
+    spec = request["model"]
+    try:
+        if ":" in spec:  # a network from scratch has no audit before
+            out = trained.folder / "audit-before"
+            first = audit(spec, data, out=out, progress=progress, **own)
+    except DisorderError as error:  # an encoder that has no head for these labels yet
+        reason = f"no audit before training: {error}"
     after = audit(trained.spec, data, out=trained.folder / "audit-after", progress=progress, **own)
     changed = None if first is None else _changed(first, after)
     return BeforeAndAfter(first, after, changed, reason)
-
-
-def _audited_before(
-    trained: TrainedModel, data: str, own: dict[str, Any], progress: Progress | None
-) -> tuple[Run | None, str]:
-    """The audit of the starting model; a network from scratch has none."""
-    spec = trained.record["request"]["model"]
-    if ":" not in spec:
-        return None, ""
-    try:
-        out = trained.folder / "audit-before"
-        return audit(spec, data, out=out, progress=progress, **own), ""
-    except DisorderError as error:  # an encoder that has no head for these labels yet
-        return None, f"no audit before training: {error}"
 
 
 def _options(run: Run) -> dict[str, Any]:
@@ -131,12 +134,6 @@ def abstained(run: Run) -> float:
     outcomes = table.filter(pc.equal(table["transformation"].cast("string"), ORIGINAL))["outcome"]
     n = int(pc.sum(pc.equal(outcomes.cast("string"), ABSTAINS)).as_py() or 0)
     return n / max(1, len(outcomes))
-
-
-def _verdict(skill: Difference) -> str:
-    if skill.high < 0:
-        return "it relies more on word order"
-    return "it relies less on word order" if skill.low > 0 else "no change is shown"
 
 
 def _arrow(found: Difference) -> str:

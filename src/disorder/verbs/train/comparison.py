@@ -43,9 +43,7 @@ class TrainingSource:
 
     @classmethod
     def of(cls, request: TrainingRequest) -> TrainingSource:
-        """Read all training data of a request; how much of it a training takes is drawn by its
-        seed.
-        """
+        """Read all training data of a request; how much a training takes is drawn by its seed."""
         return cls(request.data, selected_data(request.data, request.reading))
 
 
@@ -85,8 +83,10 @@ def _trained(
 
 
 def _deciding(request: Mapping[str, Any]) -> dict[str, Any]:
-    """What decides the weights: everything in a request but the device."""
-    return {name: value for name, value in request.items() if name != "device"}
+    """What decides the weights: everything in a request but the device; trainings of before wrote
+    perturbed copies as the paper does.
+    """
+    return {"fidelity": "paper"} | {k: v for k, v in request.items() if k != "device"}
 
 
 def comparison_request(data: Any, options: Mapping[str, object]) -> TrainingRequest:
@@ -98,14 +98,12 @@ def comparison_request(data: Any, options: Mapping[str, object]) -> TrainingRequ
     shared = declared_in(EachTrainingOptions)
     own = {name: value for name, value in options.items() if name in shared}
     request = training_request("plain", data, own)
-    return replace(request, settings={**EQUAL_ARMS, **request.settings})
+    return replace(request, fidelity="paper", settings={**EQUAL_ARMS, **request.settings})
 
 
 @dataclass(frozen=True)
 class TrainingCounts:
-    """How much a model learned from: examples (and of them those that no transformation applied
-    to), rows over all epochs, updates of the weights.
-    """
+    """How much a model learned from: examples (and how many as they were), rows, updates."""
 
     n_examples: int
     n_rows: int

@@ -25,7 +25,9 @@ class OneDevice:
     def __init__(self, device: str | None, precision: str) -> None:
         import torch
 
-        self.device = torch.device(device or _best_device(torch))
+        best = "mps" if torch.backends.mps.is_available() else "cpu"
+        best = "cuda" if torch.cuda.is_available() else best
+        self.device = torch.device(device or best)
         has_bf16 = self.device.type == "cuda" and torch.cuda.is_bf16_supported()
         self.is_bf16 = precision == "bf16" or (precision == "auto" and has_bf16)
 
@@ -121,9 +123,3 @@ def choose_devices(device: str | None, precision: str) -> OneDevice:
 def is_first_process() -> bool:
     """Whether this process prints and writes for all that a launcher started."""
     return os.environ.get("RANK", "0") == "0"
-
-
-def _best_device(torch: Any) -> str:
-    if torch.cuda.is_available():
-        return "cuda"
-    return "mps" if torch.backends.mps.is_available() else "cpu"

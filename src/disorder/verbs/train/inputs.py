@@ -1,5 +1,6 @@
 """Training inputs: texts with their targets, and which of them are perturbed copies, one per
-example, by one of several transformations drawn for it.
+example, by one of several transformations drawn for it; and the losses over them: the usual ones of
+a batch, and what the mitigations reward, one number per row.
 """
 
 from __future__ import annotations
@@ -7,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import log
 from typing import Any
 
 import numpy as np
@@ -16,14 +18,12 @@ from disorder.errors import DoesNotApply
 from disorder.randomness import generator
 from disorder.transformations import parse, suite
 from disorder.transformations.rendering import variant_texts
-from disorder.types import Bools, Context, Example, Task, Texts
+from disorder.types import Bools, Context, Example, Fidelity, Task, Texts
 
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """Texts to train on, each with its target (a label number, or a number) and whether it is a
-    perturbed copy.
-    """
+    """Texts to train on, each with its target and whether it is a perturbed copy."""
 
     texts: Sequence[Texts]
     targets: NDArray[Any]
@@ -73,9 +73,7 @@ def answer_targets(examples: Sequence[Example]) -> NDArray[Any]:
 
 @dataclass(frozen=True)
 class PerturbedCopies:
-    """Perturbed texts with the numbers of the examples they were made from; examples left out are
-    counted by transformation and reason.
-    """
+    """Perturbed texts with the numbers of their examples; those left out by part and reason."""
 
     texts: list[Texts]
     examples: list[int]
@@ -95,10 +93,9 @@ def perturbed_copies(
     *,
     seed: int,
     context: Context | None,
+    fidelity: Fidelity = "paper",
 ) -> PerturbedCopies:
-    """One perturbed copy of every example that any of the transformations applies to, in the order
-    of the examples.
-    """
+    """One perturbed copy of every example that any of the transformations applies to."""
     drawn = [int(generator(seed, "mix", example.id).integers(len(specs))) for example in examples]
     found: dict[int, Texts] = {}
     skips: dict[str, Counter[str]] = {spec: Counter() for spec in specs}
@@ -111,7 +108,7 @@ def perturbed_copies(
                 if i not in found and (first + turn) % len(specs) == number
             ]
             some = [examples[i] for i in places]
-            perturbed = parse(spec).apply_all(
+            perturbed = parse(spec, fidelity=fidelity).apply_all(
                 some, task=task, q=1, seed=seed, short="use", context=context
             )
             for i, variants in zip(places, perturbed, strict=True):
@@ -124,9 +121,7 @@ def perturbed_copies(
 
 
 def salad_specs(*, is_pair: bool, has_model: bool) -> list[str]:
-    """Word Salad's transformations that can be made here: some need pairs, some a model that says
-    which words matter.
-    """
+    """Word Salad's transformations that can be made here: some need pairs, some a model."""
     found = [parse(spec) for spec in suite("salad")]
     return [
         each.spec
@@ -135,3 +130,44 @@ def salad_specs(*, is_pair: bool, has_model: bool) -> list[str]:
         and (is_pair or all(step.part.scope == "sentence" for step in each.steps))
         and (has_model or not each.needs - {"tags"})
     ]
+
+
+def cross_entropy(logits: Any, targets: Any, is_perturbed: Any) -> Any:
+    """The usual loss for labels: the mean of a batch."""
+    from torch.nn import functional
+
+    return functional.cross_entropy(logits, targets)
+
+
+def squared_error(logits: Any, targets: Any, is_perturbed: Any) -> Any:
+    """The usual loss for numbers: the mean of a batch."""
+    return ((logits[:, 0] - targets) ** 2).mean()
+
+
+def gold_loss(logits: Any, targets: Any, *, smoothing: float = 0.0, gamma: float = 0.0) -> Any:
+    """Cross-entropy per row, against smoothed labels or times (1 − p)^gamma of the gold one."""
+    from torch.nn import functional
+
+    losses = functional.cross_entropy(logits, targets, reduction="none", label_smoothing=smoothing)
+    if not gamma:
+        return losses
+    gold = logits.softmax(dim=1).gather(1, targets[:, None])[:, 0]
+    return (1 - gold) ** gamma * losses
+
+
+def entropy(logits: Any) -> Any:
+    """The entropy of each row's prediction, in nats."""
+    logs = logits.log_softmax(dim=1)
+    return -(logs.exp() * logs).sum(dim=1)
+
+
+def kl_from_uniform(logits: Any) -> Any:
+    """KL(uniform‖p) per row: 0 where all labels are equally likely."""
+    return -log(logits.shape[1]) - logits.log_softmax(dim=1).mean(dim=1)
+
+
+def mean_by_kind(is_perturbed: Any, perturbed: Any, original: Any) -> Any:
+    """The batch mean of one loss for perturbed rows and another for original ones."""
+    import torch
+
+    return torch.where(is_perturbed, perturbed, original).mean()

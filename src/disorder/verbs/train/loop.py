@@ -33,18 +33,15 @@ from disorder.verbs.train.network_rows import (
     group_by_step,
     network_rows,
     share_batches,
+    span_rows,
     to_tensors,
 )
 from disorder.verbs.train.recipe_plan import Phase
-from disorder.verbs.train.span_learning import span_rows
-from disorder.verbs.train.trainable import SPANS, TrainableModel, torch_seed
-from disorder.verbs.train.training_settings import LoopSettings
+from disorder.verbs.train.trainable import SPANS, LoopSettings, TrainableModel, torch_seed
 
 
 def adamw(network: Any, rate: float, decay: float) -> tuple[Any, dict[Any, str]]:
-    """AdamW with decoupled decay, none on biases, norms and other single rows; and the name of each
-    parameter that it trains.
-    """
+    """AdamW with decoupled decay, none on single rows; and the name of each parameter."""
     import torch
 
     names = {
@@ -107,10 +104,18 @@ class TrainingLoop:
         if checkpoint is not None:
             self.state = checkpoint.state
         first = self.state.phase
-        self.progress = Steps(self.progress, self._epoch_names(phases))
+        names = [
+            epoch_name(phase, number)
+            for phase in phases
+            for number in range(1, self.n_epochs(phase) + 1)
+        ]
+        self.progress = Steps(self.progress, names)
         with forked_torch_rng():
             for index, phase in enumerate(phases):
-                self._prepare_head(index, phase)  # of finished phases too: later ones build on it
+                # of finished phases too: later ones build on it
+                if phase.labels != self.model.labels or (phase.new_head and index):
+                    seed = torch_seed(self.seed, "head", str(index))
+                    self.model.new_head(phase.labels, is_pair=phase.train.is_pair, seed=seed)
                 if index < first:
                     continue
                 training = PhaseTraining(self, index, phase)
@@ -121,19 +126,6 @@ class TrainingLoop:
     def n_epochs(self, phase: Phase) -> int:
         """How many epochs a phase takes at most."""
         return self.settings.epochs or self.model.epochs if phase.epochs is None else phase.epochs
-
-    def _epoch_names(self, phases: Sequence[Phase]) -> list[str]:
-        """What progress calls the epochs of all phases."""
-        return [
-            epoch_name(phase, number)
-            for phase in phases
-            for number in range(1, self.n_epochs(phase) + 1)
-        ]
-
-    def _prepare_head(self, index: int, phase: Phase) -> None:
-        if phase.labels != self.model.labels or (phase.new_head and index):
-            seed = torch_seed(self.seed, "head", str(index))
-            self.model.new_head(phase.labels, is_pair=phase.train.is_pair, seed=seed)
 
 
 class PhaseTraining:
@@ -157,8 +149,11 @@ class PhaseTraining:
 
     @cached_property
     def rows(self) -> NetworkRows:
-        """The training inputs, encoded when they are first needed: a phase may train nothing."""
-        return encode_inputs(self.model, self.phase)
+        """The training inputs as the head takes them, encoded when they are first needed."""
+        model, inputs = self.model, self.phase.train
+        if model.labels == SPANS:
+            return span_rows(model, inputs)[0]
+        return network_rows(model, model.encode(inputs.texts), inputs.targets, inputs.is_perturbed)
 
     @property
     def keeps_last(self) -> bool:
@@ -178,7 +173,10 @@ class PhaseTraining:
 
     def run(self) -> None:
         """Train epoch by epoch, and end with the best epoch in the network, or with the last."""
-        while self.state.epoch < self.n_epochs and not self.is_out_of_patience():
+        patience = 0 if self.keeps_last else self.settings.patience
+        while self.state.epoch < self.n_epochs:
+            if patience and self.state.waited >= patience:
+                break
             self.train_epoch()
             self.evaluate_epoch()
             self.save()
@@ -274,12 +272,6 @@ class PhaseTraining:
             self.best_weights = {name: value.detach().clone() for name, value in weights.items()}
         state.start_epoch()
 
-    def is_out_of_patience(self) -> bool:
-        """Whether early stopping ends the phase."""
-        if self.keeps_last or not self.settings.patience:
-            return False
-        return self.state.waited >= self.settings.patience
-
     def report(self, done: int, note: str) -> None:
         """Tell the progress callback how far the epoch is."""
         if self.devices.rank == 0:
@@ -313,14 +305,6 @@ class PhaseTraining:
 def epoch_name(phase: Phase, number: int) -> str:
     """What progress calls an epoch."""
     return f"epoch {number}" if phase.name == "task" else f"{phase.name}, epoch {number}"
-
-
-def encode_inputs(model: TrainableModel, phase: Phase) -> NetworkRows:
-    """The training inputs of a phase as the model's head takes them."""
-    inputs = phase.train
-    if model.labels == SPANS:
-        return span_rows(model, inputs)[0]
-    return network_rows(model, model.encode(inputs.texts), inputs.targets, inputs.is_perturbed)
 
 
 @contextmanager

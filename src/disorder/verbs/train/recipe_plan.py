@@ -18,18 +18,19 @@ from disorder.data import vocabulary
 from disorder.errors import BadData, DisorderError, option
 from disorder.models import load
 from disorder.transformations import parse
-from disorder.types import ORIGINAL, Dataset, Example, Task
+from disorder.types import ORIGINAL, Dataset, Example, Fidelity, Task
 from disorder.verbs.context import RunContext
 from disorder.verbs.train.inputs import (
     Inputs,
     PerturbedCopies,
     answer_targets,
+    cross_entropy,
     label_targets,
     perturbed_copies,
     salad_specs,
+    squared_error,
 )
-from disorder.verbs.train.losses import cross_entropy, squared_error
-from disorder.verbs.train.span_learning import score_spans_after, span_loss
+from disorder.verbs.train.network_rows import score_spans_after, span_loss
 from disorder.verbs.train.trainable import SPANS, TrainableModel
 
 Loss = Callable[[Any, Any, Any], Any]
@@ -70,6 +71,7 @@ class Job:
     dev: Dataset
     seed: int = 0
     on: Sequence[str] = (ORIGINAL,)
+    fidelity: Fidelity = "paper"  # how perturbed copies are written
     skips: dict[str, dict[str, int]] = field(default_factory=dict)
     is_fine_tuned: bool = False  # whether the starting model has the task's labels already
     asks: str | None = None  # the model that says which words matter to a transformation
@@ -113,9 +115,7 @@ class Job:
         return None if learn else 0
 
     def inputs(self) -> Inputs:
-        """The training data as `--with` says: original, perturbed, or several copies one after the
-        other.
-        """
+        """The training data as `--with` says: original, perturbed, or several copies."""
         first, *more = [self.copies(spec) for spec in self.on]
         for other in more:
             first += other
@@ -137,17 +137,13 @@ class Job:
         return self._perturbed_inputs(self.train.examples, perturbed)
 
     def perturbed_by(self, usual: Sequence[str] | None = None) -> list[str]:
-        """The transformations of a mitigation: those of `--with`, else the usual ones, else Word
-        Salad's.
-        """
+        """The transformations of a mitigation: of `--with`, the usual ones, or Word Salad's."""
         named = [spec for spec in self.on if spec != ORIGINAL] or list(usual or ())
-        is_pair = self.train.examples[0].text_b is not None
+        is_pair = self.train.examples[0].is_pair
         return named or salad_specs(is_pair=is_pair, has_model=self.asks is not None)
 
     def mixed(self, specs: Sequence[str], *, draw: int = 0) -> Inputs:
-        """One perturbed copy of every training example, by a transformation drawn for it; skips are
-        counted as for copies.
-        """
+        """One perturbed copy of every training example, by a transformation drawn for it."""
         return self._perturbed_inputs(self.train.examples, self._copied(specs, draw))
 
     def _copied(self, specs: Sequence[str], draw: int) -> PerturbedCopies:
@@ -164,10 +160,12 @@ class Job:
         self, examples: Sequence[Example], specs: Sequence[str], seed: int
     ) -> PerturbedCopies:
         for spec in specs:
-            parse(spec).check_makes_texts()
+            parse(spec, fidelity=self.fidelity).check_makes_texts()
         needy = next((spec for spec in specs if parse(spec).needs - {"tags"}), None)
         context = None if needy is None else self._context(needy)
-        perturbed = perturbed_copies(examples, self.task, specs, seed=seed, context=context)
+        perturbed = perturbed_copies(
+            examples, self.task, specs, seed=seed, context=context, fidelity=self.fidelity
+        )
         if not perturbed.texts:
             reasons = sorted({reason for skips in perturbed.skips.values() for reason in skips})
             named = option("with_", list(specs))
@@ -176,7 +174,7 @@ class Job:
 
     def _perturbed_inputs(self, examples: Sequence[Example], perturbed: PerturbedCopies) -> Inputs:
         used = [examples[i] for i in perturbed.examples]
-        passages = [(text[1], e.text_b) for text, e in zip(perturbed.texts, used, strict=True)]
+        passages = [(text[1], e.texts[1]) for text, e in zip(perturbed.texts, used, strict=True)]
         if self.finds_spans and any(now != before for now, before in passages):
             raise BadData(
                 "where the answer stands in a perturbed passage is not known: "

@@ -17,11 +17,16 @@ from disorder.requests.settings import Settings
 from disorder.transformations import parse
 from disorder.types import ORIGINAL, Dataset, Example
 from disorder.verbs.selected_data import selected_data
+from disorder.verbs.train.network_rows import locate_answers
 from disorder.verbs.train.recipe_plan import Job
-from disorder.verbs.train.span_learning import locate_answers
-from disorder.verbs.train.trainable import StartingModel, has_labels, starting_model
-from disorder.verbs.train.training_settings import TrainingSettings, sort_settings
-from disorder.verbs.train.word_vectors import check_vectors
+from disorder.verbs.train.trainable import (
+    StartingModel,
+    TrainingSettings,
+    has_labels,
+    sort_settings,
+    starting_model,
+)
+from disorder.verbs.train.trainable_network import check_vectors
 
 FROM_PYTHON = "rows given from Python"
 
@@ -37,11 +42,6 @@ class TrainingRequest(TrainFields):
     def reading(self) -> Settings:
         """How to read data: the settings that a data spec does not say."""
         return Settings.among(self, seed=0, limit=None)
-
-    @property
-    def is_from_python(self) -> bool:
-        """Whether data was given as rows, which training.json does not keep."""
-        return FROM_PYTHON in (self.data, self.dev)
 
     def recorded(self) -> dict[str, Any]:
         """The request as training.json holds it."""
@@ -89,7 +89,11 @@ def check_request(request: TrainingRequest) -> CheckedRequest:
     recipe = part(RecipePart, request.recipe)
     start = starting_model(request.model)
     settings = sort_settings(request.settings, recipe, None if start.address else start.network)
-    on = [_canonical(spec) for spec in request.on or (ORIGINAL,)]
+    named = request.on or (ORIGINAL,)
+    on = [
+        spec if spec == ORIGINAL else parse(spec, fidelity=request.fidelity).tried().spec
+        for spec in named
+    ]
     checked = CheckedRequest(request, recipe, start, settings, on)
     if settings.loop.head == "spans" and not checked.can_find_spans:
         need = f"{option('model', 'hf:ENCODER')} and a recipe for the task itself, as plain is"
@@ -105,10 +109,6 @@ def spelled(given: Any) -> Any:
     return str(given) if isinstance(given, Path) else given
 
 
-def _canonical(spec: str) -> str:
-    return spec if spec == ORIGINAL else parse(spec).tried().spec
-
-
 def _recorded_data(given: Any) -> str | None:
     return given if isinstance(given, str | None) else FROM_PYTHON
 
@@ -119,9 +119,7 @@ MOST_HELD_OUT = 2000
 
 
 def build_job(checked: CheckedRequest, data: Dataset | None = None) -> Job:
-    """What the recipe of a request is given; `data` is its training data, where that has been read
-    already.
-    """
+    """What the recipe of a request is given; `data` is its data, where it was read already."""
     request = checked.request
     train, dev = _train_and_dev(checked, data)
     finds_spans = _finds_spans(checked, train)
@@ -136,6 +134,7 @@ def build_job(checked: CheckedRequest, data: Dataset | None = None) -> Job:
         dev,
         seed=request.seed,
         on=checked.on,
+        fidelity=request.fidelity,
         is_fine_tuned=is_fine_tuned,
         asks=request.asks or (request.model if is_fine_tuned else None),
         data_dir=request.data_dir,
@@ -163,9 +162,7 @@ def _train_and_dev(checked: CheckedRequest, data: Dataset | None) -> tuple[Datas
 
 
 def held_out(data: Dataset, seed: int) -> tuple[Dataset, Dataset]:
-    """Training and dev data where no dev data was named: one example in ten is held out, drawn by
-    seed.
-    """
+    """Training and dev data where none was named: one example in ten, drawn by seed."""
     if len(data.examples) < 2:
         raise BadData(f"{data.name}: {len(data.examples)} example is too little to train on")
     drawn = sorted(data.examples, key=lambda example: digest(seed, "dev", example.id))
@@ -179,9 +176,7 @@ def held_out(data: Dataset, seed: int) -> tuple[Dataset, Dataset]:
 
 
 def _finds_spans(checked: CheckedRequest, data: Dataset) -> bool:
-    """Whether answers are trained: where all of them and their places are given, or where the user
-    asks for it.
-    """
+    """Whether answers are trained: where all have their places, or where the user says so."""
     head = checked.settings.loop.head
     if head == "labels" or not checked.can_find_spans:
         return False

@@ -1,5 +1,6 @@
 """Trainable models: a network with its way to read texts, from scratch, a bag of words, or any
-encoder of transformers.
+encoder of transformers; and the settings of a training: those that every recipe shares, and those
+of networks made from scratch.
 
 The loop needs four things of one: encode texts, collate a batch, make a new head, save a folder.
 """
@@ -7,17 +8,136 @@ The loop needs four things of one: encode texts, collate a batch, make a new hea
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from math import inf
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
-from disorder.errors import BadModel, MissingPackage, UnknownName, option
+from disorder.errors import BadModel, BadSetting, MissingPackage, UnknownName, option
 from disorder.randomness import digest
-from disorder.registry import NetworkPart, Part, parts
+from disorder.registry import NetworkPart, Part, RecipePart, parts
 from disorder.store.hub import hub_access
 from disorder.types import Texts
-from disorder.verbs.train.training_settings import TrainingSettings
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoopSettings:
+    """The training loop. Without lr or epochs, the model's own are used.
+
+    `epoch` is the one whose weights stay: the best on the dev data, or the last of a fixed number,
+    as in the papers. Then nothing need be `held_out` of the training data where no dev data is
+    named, unless the recipe calibrates. `unperturbed` says what becomes of training examples that
+    a transformation does not apply to: they are left out, or kept as they are, so that trainings
+    to be compared have the same examples.
+    """
+
+    lr: float | None = None
+    epochs: int | None = None
+    batch_size: int = 32
+    max_length: int = 128
+    warmup: float = 0.1
+    weight_decay: float = 0.01
+    clip: float = 1.0
+    accumulate: int = 1
+    patience: int = 3
+    epoch: Literal["best", "last"] = "best"
+    held_out: bool = True
+    precision: Literal["auto", "fp32", "bf16"] = "auto"
+    head: Literal["auto", "labels", "spans"] = "auto"
+    unperturbed: Literal["drop", "keep"] = "drop"
+    save_every: int = 500
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "batch_size", "max_length", "accumulate", "save_every"):
+            _need(self, name, lambda value: value >= 1, "1 or more")
+        for name in ("lr", "clip"):
+            _need(self, name, lambda value: 0 < value < inf, "a number above 0")
+        _need(self, "warmup", lambda value: 0 <= value < 1, "a share of the steps, below 1")
+        _need(self, "weight_decay", lambda value: 0 <= value < inf, "0 or more")
+        if self.epoch == "best" and not self.held_out:
+            raise BadSetting(
+                "train", held_out=False, need="epoch=last: held-out rows choose the best"
+            )
+        never = "a number of epochs; 0 never stops early"
+        _need(self, "patience", lambda value: value >= 0, never)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordSettings:
+    """The words of a network made from scratch: how texts are split, which words are known, and
+    their vectors.
+
+    Without a splitter it is `simple`, or `icu` for languages without spaces other than Chinese.
+    """
+
+    words: str | None = None
+    min_count: int = 2
+    width: int = 100
+    vectors: str | None = None
+    more_words: int = 50_000
+    tune_vectors: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("min_count", "width"):
+            _need(self, name, lambda value: value >= 1, "1 or more")
+        _need(self, "more_words", lambda value: value >= 0, "0 or more")
+
+
+# names that belong into `settings`, for a user who writes them as keywords
+SETTING_NAMES = tuple(field.name for part in (LoopSettings, WordSettings) for field in fields(part))
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """All settings of one training, sorted by what they belong to."""
+
+    loop: LoopSettings
+    words: WordSettings
+    network: Mapping[str, Any]
+    recipe: Mapping[str, Any]
+
+
+def sort_settings(
+    given: Mapping[str, Any], recipe: RecipePart, network: Part | None
+) -> TrainingSettings:
+    """Sort settings to the recipe, the loop and the network; raise on those of none."""
+    owners = {"recipe": recipe, "loop": Part(name="train").with_function(LoopSettings)}
+    if network is not None:
+        owners["words"] = Part(name=network.name).with_function(WordSettings)
+        owners["network"] = network
+    by_owner: dict[str, dict[str, Any]] = {
+        owner: {} for owner in ("recipe", "loop", "words", "network")
+    }
+    for name, value in given.items():
+        owner = next((key for key, part in owners.items() if name in part.settings), None)
+        if owner is None:
+            known = [key for part in owners.values() for key in part.settings]
+            raise UnknownName(f"setting of {recipe.name}", name, known)
+        by_owner[owner] |= owners[owner].bind({name: value})
+    for name, value in by_owner["recipe"].items():
+        if name in recipe.positive and not 0 < value < inf:
+            raise BadSetting(recipe.name, need="a number above 0", **{name: value})
+        if name in recipe.shares and not 0 <= value < 1:
+            raise BadSetting(recipe.name, need="a share from 0 to below 1", **{name: value})
+    return TrainingSettings(
+        LoopSettings(**by_owner["loop"]),
+        WordSettings(**by_owner["words"]),
+        by_owner["network"],
+        by_owner["recipe"],
+    )
+
+
+def loop_setting_names() -> tuple[str, ...]:
+    """The settings that every model understands."""
+    return tuple(field.name for field in fields(LoopSettings))
+
+
+def _need(settings: Any, name: str, holds: Callable[[Any], bool], need: str) -> None:
+    value = getattr(settings, name)
+    if value is not None and not holds(value):
+        raise BadSetting("train", need=need, **{name: value})
+
 
 # the outputs of a head that finds answers in a passage, in place of labels
 SPANS = ("span:start", "span:end")
@@ -42,14 +162,10 @@ class TrainableModel(Protocol):
         """The arrays of one batch."""
 
     def logits(self, network: Any, inputs: dict[str, Any]) -> Any:
-        """Logits of a batch, one column per label, by the network (which may be wrapped for several
-        devices).
-        """
+        """Logits of a batch, one column per label, by the network (or what wraps it)."""
 
     def new_head(self, labels: tuple[str, ...], *, is_pair: bool, seed: int) -> None:
-        """Replace the output layer by a new one for these labels (none: one number; SPANS: places
-        in a passage).
-        """
+        """Replace the output layer (no labels: one number; SPANS: places in a passage)."""
 
     def save(self, folder: Path) -> None:
         """Write what a model spec needs to load it."""
@@ -66,9 +182,7 @@ class StartingModel:
 
 
 def starting_model(spec: str) -> StartingModel:
-    """Check a `--model`: the name of a network, `bow`, or `FORM:FOLDER` to continue from a trained
-    one.
-    """
+    """Check a `--model`: a network, `bow`, or `FORM:FOLDER` to continue from a trained one."""
     name, _, address = spec.partition(":")
     networks = parts(NetworkPart)
     if name not in (*networks, "bow", "hf"):
@@ -116,9 +230,7 @@ def load_trainable(
 
 
 def has_labels(start: StartingModel, labels: tuple[str, ...]) -> bool:
-    """Whether the model that training starts from was trained on these labels; only its
-    configuration is read.
-    """
+    """Whether the starting model has these labels; only its configuration is read."""
     if not start.address or not labels:
         return False
     try:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from disorder.errors import BadModel
+from disorder.models.inputs.batches import max_input_length
 from disorder.models.question_answering import is_question_answering
 from disorder.store.hub import hub_access, why_not_loaded
 from disorder.types import Bools, Texts
@@ -39,8 +40,14 @@ class TrainableEncoder:
         own = [str(config.id2label[i]) for i in sorted(config.id2label)]
         self.labels = labels
         self.columns = label_columns(own, labels)
-        _ensure_padding(self.tokenizer, config)
-        self.max_length = min(max_length, self.tokenizer.model_max_length, _longest_input(config))
+        # any padding token will do for models that were pre-trained without one: it is masked
+        if self.tokenizer.pad_token_id is None:
+            self.tokenizer.pad_token = self.tokenizer.eos_token or self.tokenizer.unk_token
+        if getattr(config, "pad_token_id", None) is None:
+            config.pad_token_id = self.tokenizer.pad_token_id
+        facts = {n: getattr(config, n, None) for n in ("max_position_embeddings", "model_type")}
+        longest = max_input_length(facts)
+        self.max_length = min(max_length, self.tokenizer.model_max_length, longest)
         has_head = finds_spans if labels == SPANS else bool(self.columns)
         if not has_head:
             self.new_head(labels, is_pair=False, seed=seed)
@@ -79,9 +86,7 @@ class TrainableEncoder:
         return np.asarray(positions < lengths[:, None])
 
     def logits(self, network: Any, inputs: dict[str, Any]) -> Any:
-        """Logits of a batch, in the order of our labels; of starts and ends for spans, −∞ where no
-        answer can be.
-        """
+        """Logits of a batch, in the order of our labels; of spans, −∞ where none can be."""
         if "allowed" in inputs:
             return _span_logits(network, inputs)
         logits = network(**inputs).logits
@@ -120,16 +125,6 @@ def _config_for(config: Any, labels: tuple[str, ...]) -> Any:
     return copy
 
 
-def _ensure_padding(tokenizer: Any, config: Any) -> None:
-    """A padding token for models that were pre-trained without one (GPT-2 and its family): any will
-    do, it is masked.
-    """
-    if tokenizer.pad_token_id is None:
-        tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
-    if getattr(config, "pad_token_id", None) is None:
-        config.pad_token_id = tokenizer.pad_token_id
-
-
 def _span_logits(network: Any, inputs: dict[str, Any]) -> Any:
     import torch
 
@@ -145,9 +140,7 @@ def _architecture(labels: tuple[str, ...]) -> Any:
 
 
 def _copy_encoder(before: Any, now: Any) -> None:
-    """Copy all weights but those of a pooling layer that only one of the two has: it belongs to the
-    head.
-    """
+    """Copy all weights but those of a pooling layer that only one has: it is the head's."""
     unlike = now.load_state_dict(before.state_dict(), strict=False)
     names = [*unlike.missing_keys, *unlike.unexpected_keys]
     lost = [name for name in names if not name.startswith("pooler.")]
@@ -176,10 +169,3 @@ def _load(address: str, labels: tuple[str, ...]) -> tuple[Any, Any, bool]:
     except (OSError, ValueError, KeyError) as error:
         raise BadModel(why_not_loaded(address, error)) from None
     return network, tokenizer, finds_spans
-
-
-def _longest_input(config: Any) -> int:
-    from disorder.models.inputs.batches import max_input_length
-
-    names = ("max_position_embeddings", "model_type")
-    return max_input_length({name: getattr(config, name, None) for name in names})

@@ -5,7 +5,6 @@ the loop runs, then the model card is written.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -19,14 +18,14 @@ from disorder.requests.keywords import takes_options
 from disorder.requests.option import command_line
 from disorder.requests.train import AsksOptions, TrainOptions
 from disorder.results.progress import shown_progress
+from disorder.results.result import Result
 from disorder.safe_io import validated
 from disorder.store.storage import sync_tree
 from disorder.store.store import Store
 from disorder.types import Dataset, Progress, Score
 from disorder.verbs.model_loading import named_again
-from disorder.verbs.train.calibrating import write_calibration
-from disorder.verbs.train.devices import OneDevice, choose_devices, is_first_process
-from disorder.verbs.train.evaluation import best_constant, final_score
+from disorder.verbs.train.devices import choose_devices, is_first_process
+from disorder.verbs.train.evaluation import best_constant, final_score, write_calibration
 from disorder.verbs.train.folder import (
     Record,
     read_record,
@@ -36,7 +35,7 @@ from disorder.verbs.train.folder import (
     write_record,
 )
 from disorder.verbs.train.loop import TrainingLoop, forked_torch_rng
-from disorder.verbs.train.recipe_plan import Job, Phase
+from disorder.verbs.train.recipe_plan import Job
 from disorder.verbs.train.request import (
     FROM_PYTHON,
     CheckedRequest,
@@ -45,8 +44,8 @@ from disorder.verbs.train.request import (
     check_request,
     training_request,
 )
-from disorder.verbs.train.trainable import load_trainable
-from disorder.verbs.train.training_settings import SETTING_NAMES
+from disorder.verbs.train.summary import training_result
+from disorder.verbs.train.trainable import SETTING_NAMES, load_trainable
 from disorder.visible_text import one_line
 
 
@@ -62,6 +61,15 @@ class TrainedModel:
     metric: str
     score: Score
     record: Record = field(repr=False)
+
+    @property
+    def result(self) -> Result:
+        """The envelope, from which terminal and record are made."""
+        return training_result(self)
+
+    def as_data(self) -> Record:
+        """What training.json holds."""
+        return self.record
 
 
 @takes_options(TrainOptions, inside={"settings": SETTING_NAMES})
@@ -122,13 +130,13 @@ def _resumed(folder: Path, asks: str | None, progress: Progress | None) -> Train
         told = one_line(record.get("spec", folder))
         raise DisorderError(f"{folder}: this training is done; its model is {told}")
     request: TrainingRequest = validated(
-        TrainingRequest, record["request"], f"{folder}/training.json"
+        TrainingRequest, {"fidelity": "paper"} | record["request"], f"{folder}/training.json"
     )
     if request.asks is not None:
         words = ("--resume", folder, "--asks", one_line(request.asks))
         again = partial(command_line, "train", *words)
         request = replace(request, asks=named_again(folder, request.asks, asks, again))
-    if request.is_from_python:
+    if FROM_PYTHON in (request.data, request.dev):  # rows, which training.json does not keep
         raise DisorderError(
             f"{folder}: its data was {FROM_PYTHON} and is not kept; only a training on a data spec "
             "can be resumed"
@@ -144,12 +152,14 @@ def run_training(
     is_resumed: bool = False,
     data: Dataset | None = None,
 ) -> TrainedModel:
-    """Carry out a request, or what is left of it; `data` is its training data, where that has been
-    read already.
-    """
+    """Carry out a request, or what is left; `data` is its data, where it was read already."""
     began = time.perf_counter()
-    if not is_resumed:
-        _check_no_checkpoints(folder)
+    if not is_resumed and is_first_process() and Store(folder).checkpoint().folder.exists():
+        # a later --resume would take them for its own
+        raise DisorderError(
+            f"{folder} holds checkpoints of a training that has no training.json; choose another "
+            f"{option('out')}"
+        )
     job = build_job(checked, data)
     devices = choose_devices(checked.request.device, checked.settings.loop.precision)
     record = new_record(checked, job)
@@ -162,7 +172,20 @@ def run_training(
     phases = checked.recipe.function(job, **checked.settings.recipe)
     if devices.rank == 0:
         write_record(folder, record)
-    loop = _training_loop(checked, phases, folder, devices, shown_progress(progress))
+    first, last = phases[0], phases[-1]
+    seed = checked.request.seed
+    with loading(checked.request.model), forked_torch_rng():
+        model = load_trainable(
+            checked.start,
+            checked.settings,
+            last.train.vocabulary_texts,
+            first.labels,
+            is_pair=first.train.is_pair,
+            seed=seed,
+        )
+    checkpoints = Store(folder).checkpoint()
+    told = shown_progress(progress)
+    loop = TrainingLoop(model, checked.settings.loop, devices, seed, checkpoints, told)
     loop.run(phases, is_resumed=is_resumed)
     metric, score = final_score(loop.model, phases[-1], job.task, loop.state.after)
     spec = f"{loop.model.form}:{folder}"
@@ -179,37 +202,6 @@ def run_training(
         loop.checkpoints.clear()
     devices.wait()
     return TrainedModel(folder, spec, metric, score, record)
-
-
-def _check_no_checkpoints(folder: Path) -> None:
-    """Raise where a later --resume would take the checkpoints of another training for its own."""
-    if is_first_process() and Store(folder).checkpoint().folder.exists():
-        raise DisorderError(
-            f"{folder} holds checkpoints of a training that has no training.json; choose another "
-            f"{option('out')}"
-        )
-
-
-def _training_loop(
-    checked: CheckedRequest,
-    phases: Sequence[Phase],
-    folder: Path,
-    devices: OneDevice,
-    progress: Progress,
-) -> TrainingLoop:
-    first, last = phases[0], phases[-1]
-    seed = checked.request.seed
-    with loading(checked.request.model), forked_torch_rng():
-        model = load_trainable(
-            checked.start,
-            checked.settings,
-            last.train.vocabulary_texts,
-            first.labels,
-            is_pair=first.train.is_pair,
-            seed=seed,
-        )
-    checkpoints = Store(folder).checkpoint()
-    return TrainingLoop(model, checked.settings.loop, devices, seed, checkpoints, progress)
 
 
 def new_record(checked: CheckedRequest, job: Job) -> Record:
@@ -263,10 +255,7 @@ def _results(
         "skips": job.skips,
         "score": {
             "metric": metric,
-            "value": score.value,
-            "low": score.low,
-            "high": score.high,
-            "n": score.n,
+            **{name: getattr(score, name) for name in ("value", "low", "high", "n")},
         },
         "seconds": round(seconds, 3),
         "examples_per_second": round(state.n_learned / max(state.seconds, 1e-9), 1),

@@ -11,9 +11,7 @@ from disorder.models.servers.ways.prompt_logprobs import PromptLogprobs
 
 
 def ladder(chat: str = "auto") -> list[Way]:
-    """All ways, in the order in which `--answers auto` tries them; `chat` is "off" for plain
-    prompts.
-    """
+    """All ways, as `--answers auto` tries them; `chat` is "off" for plain prompts."""
     first = FirstToken(is_plain=chat == "off")
     return [Decisions(), PromptLogprobs(), first, Constrained(), Parsed()]
 

@@ -12,8 +12,7 @@ from typing import Any
 
 from disorder.errors import option
 from disorder.models.prompting import Question
-from disorder.models.servers.client import Rejected
-from disorder.models.servers.endpoint import Endpoint, Unusable
+from disorder.models.servers.endpoint import Endpoint
 from disorder.models.servers.replies import Answer, Unfit, WrittenReply, written
 
 LONGEST = 64  # tokens of a reply, beside what a model thinks
@@ -31,12 +30,7 @@ class Constrained:
     async def probe(self, endpoint: Endpoint, questions: Sequence[Question]) -> None:
         """Whether the schema holds even when the prompt asks for something else."""
         options = questions[0].options
-        try:
-            found = await self._reply(endpoint, TRAP, options)
-        except Rejected as refusal:
-            raise Unfit(f"HTTP {refusal.status}: {refusal}") from None
-        except Unusable as error:
-            raise Unfit(str(error)) from None
+        found = await self._reply(endpoint, TRAP, options)
         if found.is_cut:
             raise Unfit(f"{found.why_cut} ({option('max_answer_tokens')})")
         if _number(found.text, options) is None:

@@ -61,7 +61,7 @@ class Decisions:
         """The probabilities that the server gives for the options."""
         body, n_characters = self._body(question)
         reply = await endpoint.decide(self.shape, body, n_characters)
-        if self._is_refusal(reply):
+        if self._answer(reply).get("type") == "refusal":
             return Answer.none(REFUSED, len(question.options))
         return Answer.of_probabilities(self._read(reply, question).tolist())
 
@@ -71,7 +71,7 @@ class Decisions:
 
     def _body(self, question: Question) -> tuple[dict[str, Any], int]:
         """The request in the shape of the endpoint."""
-        instructions = question.instruction or "Which option fits the text?"
+        instructions = question.told or "Which option fits the text?"
         state = question.without_instruction
         options = question.listing or question.options
         n_characters = len(instructions) + len(state) + sum(map(len, options))
@@ -98,9 +98,6 @@ class Decisions:
         if not isinstance(found, dict):
             raise Unusable("the reply holds no answer")
         return found
-
-    def _is_refusal(self, reply: Reply) -> bool:
-        return bool(self._answer(reply).get("type") == "refusal")
 
     def _read(self, reply: Reply, question: Question) -> Any:
         """The probabilities in the order of the question's options, checked."""

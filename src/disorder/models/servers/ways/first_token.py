@@ -37,12 +37,7 @@ class FirstToken:
     async def probe(self, endpoint: Endpoint, questions: Sequence[Question]) -> None:
         """Whether likeliest tokens are listed, and the options are told apart by them."""
         await _check_first_tokens(endpoint, questions[0].options)
-        try:
-            answers = [await self._read_as_many(endpoint, question) for question in questions]
-        except Rejected as refusal:
-            raise Unfit(f"HTTP {refusal.status}: {refusal}") from None
-        except Unusable as error:
-            raise Unfit(str(error)) from None
+        answers = [await self._read_as_many(endpoint, question) for question in questions]
         mass = max(sum(found) for found in answers)
         if mass < LEAST_MASS:
             raise Unfit(
@@ -125,9 +120,7 @@ def matched(top: Sequence[tuple[str, float]], options: Sequence[str]) -> list[fl
 
 
 async def _check_first_tokens(endpoint: Endpoint, options: Sequence[str]) -> None:
-    """Raise where two options begin with the same token, or, where the server does not show its
-    tokens, with the same letters.
-    """
+    """Raise where two options begin with the same token, or letters where tokens are not shown."""
     firsts: list[Any] = [await _first_token(endpoint, option) for option in options]
     if any(first is None for first in firsts):
         firsts = [option.casefold()[:1] for option in options]

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 
 from disorder.errors import option
 from disorder.models.prompting import Question
-from disorder.models.servers.client import Rejected
-from disorder.models.servers.endpoint import Endpoint, Unusable
+from disorder.models.servers.endpoint import Endpoint
 from disorder.models.servers.replies import Answer, Unfit, named_options, written
 from disorder.types.predictions import SEVERAL_LABELS
 
@@ -28,12 +27,7 @@ class Parsed:
 
     async def probe(self, endpoint: Endpoint, questions: Sequence[Question]) -> None:
         """Whether there are replies at all, within the room that there is."""
-        try:
-            found = [await written(endpoint, each.messages, LONGEST) for each in questions]
-        except Rejected as refusal:
-            raise Unfit(f"HTTP {refusal.status}: {refusal}") from None
-        except Unusable as error:
-            raise Unfit(str(error)) from None
+        found = [await written(endpoint, each.messages, LONGEST) for each in questions]
         if all(each.is_cut for each in found):
             raise Unfit(f"{found[-1].why_cut} ({option('max_answer_tokens')})")
 

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from disorder.models.prompting import Question
-from disorder.models.servers.client import Rejected
 from disorder.models.servers.endpoint import Endpoint, Unusable, first_choice
 from disorder.models.servers.replies import Answer, Unfit
 
@@ -30,14 +29,9 @@ class PromptLogprobs:
 
     async def probe(self, endpoint: Endpoint, questions: Sequence[Question]) -> None:
         """Whether `echo` is honoured, and gives what the model itself says of the same token."""
-        try:
-            for question in questions:
-                await self._compare(endpoint, question)
-            rows = [await self._scores(endpoint, question) for question in questions]
-        except Rejected as refusal:
-            raise Unfit(f"HTTP {refusal.status}: {refusal}") from None
-        except Unusable as error:
-            raise Unfit(str(error)) from None
+        for question in questions:
+            await self._compare(endpoint, question)
+        rows = [await self._scores(endpoint, question) for question in questions]
         if len(rows) > 1 and all(np.allclose(row, rows[0], atol=1e-9) for row in rows[1:]):
             raise Unfit("every text gets the same scores")
 

@@ -13,7 +13,6 @@ import numpy as np
 from disorder.errors import DoesNotApply
 from disorder.metrics import mean
 from disorder.metrics.word_overlap import word_overlap
-from disorder.papers.study.naming import GivenDesigns, short_name
 from disorder.papers.study.pipeline import Pipeline, Reach
 from disorder.papers.study.pipelines.audit_table import AuditTable
 from disorder.papers.study.pipelines.count_table import removed_words, tally_of
@@ -21,7 +20,7 @@ from disorder.papers.study.pipelines.designs_table import DesignsTable
 from disorder.papers.study.published_tables import SCALES
 from disorder.papers.study.result import StepResult, StudyCell, StudyPicture
 from disorder.papers.study.table_lines import title
-from disorder.papers.study.workbench import Workbench
+from disorder.papers.study.workbench import GivenDesigns, Workbench, short_name
 from disorder.results.charts import BLUE
 from disorder.results.drawing import svg
 from disorder.transformations import parse
@@ -32,9 +31,7 @@ from disorder.types import ORIGINAL, Dataset, Score
 
 @dataclass(frozen=True)
 class LossAgainstRemovedWords(Pipeline):
-    """What each design loses, against the words that its transformation removes from the training
-    data.
-    """
+    """What each design loses, against the words removed from its training data."""
 
     designs: DesignsTable
 
@@ -61,7 +58,9 @@ class LossAgainstRemovedWords(Pipeline):
     def __call__(self, bench: Workbench) -> Iterator[StepResult]:
         """The designs, then the counts, then the picture."""
         for (model, _), result in zip(bench.pairs(), self.designs(bench), strict=True):
-            train, limit = _learned_from(bench, model)
+            train, limit = bench.train, bench.settings.limit
+            if isinstance(model, GivenDesigns):  # which know their own
+                train, limit = model.designs.about.train, model.designs.about.limit
             counted = bench.once(
                 partial(self._counts, bench, train, limit),
                 train,
@@ -72,8 +71,9 @@ class LossAgainstRemovedWords(Pipeline):
             first = result.cells[0].row
             shared = {"model": first["model"], "data": first["data"]}
             counts = [_with_row(cell, {**shared, **cell.row}) for cell in counted.cells]
-            deltas = [_with_row(cell, _without_design(cell.row)) for cell in result.cells]
-            result.cells = [*counts, *deltas]
+            for cell in result.cells:
+                cell.row.pop("design")
+            result.cells = [*counts, *result.cells]
             unit = self.designs.units["delta"]
             result.pictures.append(scatter(result.cells, "premises", "delta", unit))
             yield result
@@ -93,9 +93,7 @@ class LossAgainstRemovedWords(Pipeline):
 
 @dataclass(frozen=True)
 class AccuracyAgainstOverlap(Pipeline):
-    """Accuracy on perturbed texts, against the share of the second text's words that the first
-    has too.
-    """
+    """Accuracy on perturbed texts, against the words of the second text that the first has."""
 
     audits: AuditTable
 
@@ -172,19 +170,8 @@ class AcceptanceAgainstAccuracy(Pipeline):
             yield result
 
 
-def _learned_from(bench: Workbench, model: Any) -> tuple[Any, int | None]:
-    """Training data and how much of it; finished designs know their own."""
-    if isinstance(model, GivenDesigns):
-        return model.designs.about.train, model.designs.about.limit
-    return bench.train, bench.settings.limit
-
-
 def _with_row(cell: StudyCell, row: Mapping[str, str]) -> StudyCell:
     return cell.model_copy(update={"row": dict(row)})
-
-
-def _without_design(row: Mapping[str, str]) -> dict[str, str]:
-    return {key: value for key, value in row.items() if key != "design"}
 
 
 def mean_overlap(dataset: Dataset, spec: str, seed: int) -> Score:
@@ -230,14 +217,12 @@ def scatter(cells: Sequence[StudyCell], across: str, up: str, unit: str) -> Stud
             "encoding": {**point, "text": {"field": "name"}},
         },
     ]
-    points = _points(cells, across, up, unit)
+    is_by_text = "transformation" in cells[0].row
+    kind = "transformation" if is_by_text else "model and set of data"
     return StudyPicture(
         name=f"{up}-against-{across}",
-        caption=(
-            f"{title(up)} against {title(across)}, "
-            f"one point per {_kind_of_point(cells)}, with 95 % intervals."
-        ),
-        svg=svg({"data": {"values": points}, "layer": layers}),
+        caption=f"{title(up)} against {title(across)}, one point per {kind}, with 95 % intervals.",
+        svg=svg({"data": {"values": _points(cells, across, up, unit)}, "layer": layers}),
     )
 
 
@@ -261,10 +246,6 @@ def _points(cells: Sequence[StudyCell], across: str, up: str, unit: str) -> list
             }
         )
     return points
-
-
-def _kind_of_point(cells: Sequence[StudyCell]) -> str:
-    return "transformation" if "transformation" in cells[0].row else "model and set of data"
 
 
 def _point_name(cell: StudyCell) -> str:

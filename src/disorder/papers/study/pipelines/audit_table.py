@@ -11,12 +11,11 @@ from typing import Any
 
 from disorder.data import read_by_language
 from disorder.languages import AUTO
-from disorder.papers.study.auditing import StudiedRun, audited_pairs
-from disorder.papers.study.naming import OneLanguage, raw_data, short_name, title_of
 from disorder.papers.study.part_settings import spec_in_run
 from disorder.papers.study.pipeline import Measurement, Pipeline, Reach
 from disorder.papers.study.result import StepResult, StudyCell
-from disorder.papers.study.workbench import Workbench
+from disorder.papers.study.verbs_used import StudiedRun, audited_pairs
+from disorder.papers.study.workbench import OneLanguage, Workbench, raw_data, short_name, title_of
 from disorder.papers.training import accuracy_difference
 from disorder.results.run import Run
 from disorder.types import ORIGINAL, Dataset, Score

@@ -9,10 +9,9 @@ from itertools import islice
 from typing import Any
 
 from disorder.errors import DoesNotApply
-from disorder.papers.study.naming import short_name
 from disorder.papers.study.pipeline import Pipeline, Reach
 from disorder.papers.study.result import StepResult, StudyCell
-from disorder.papers.study.workbench import Workbench
+from disorder.papers.study.workbench import Workbench, short_name
 from disorder.transformations import parse
 from disorder.types import Dataset
 from disorder.verbs.perturb import CHUNK, Tally
@@ -75,10 +74,7 @@ class CountTable(Pipeline):
 def tally_of(
     bench: Workbench, dataset: Dataset, spec: str, *, q: int, name: str | None = None
 ) -> Tally:
-    """Perturb every example; count variants, removed words, and examples left out by reason.
-
-    `name` is what the transformation is called in messages.
-    """
+    """Count variants, removed words, and examples left out; `name` is for messages."""
     transformation = parse(spec, fidelity=bench.fidelity).tried(dataset.task.language)
     tally = Tally()
     examples = iter(dataset.examples)

@@ -1,28 +1,180 @@
-"""Tables read from explanations: attention heads and important words, as in Out of Order."""
+"""Figures drawn by an explanation, one per model and set of data, with its scores as cells; and
+tables read from explanations: attention heads and important words, as in Out of Order.
+"""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from disorder.errors import MissingData, option
+from disorder.errors import DisorderError, MissingData, option
 from disorder.metrics import share
-from disorder.papers.study.explaining import explain_in_folder, pictures_of
-from disorder.papers.study.naming import short_name, title_of
 from disorder.papers.study.part_settings import with_settings
-from disorder.papers.study.pipeline import Reach
-from disorder.papers.study.pipelines.explanation_figure import ExplanationFigure
+from disorder.papers.study.pipeline import Pipeline, Reach
 from disorder.papers.study.result import StepResult, StudyCell
-from disorder.papers.study.workbench import Workbench
-from disorder.results.result import Row, Table
+from disorder.papers.study.verbs_used import explain_in_folder, pictures_of
+from disorder.papers.study.workbench import GivenRun, Workbench, short_name, title_of
+from disorder.results.result import Table
 from disorder.specs import split_spec
 from disorder.types import Score
 from disorder.verbs.explain import LIMITS, RANDOM, WITHOUT, Explained
+
+# what a score's row is about beside model and data, and its column
+CellPlace = tuple[Mapping[str, str], str]
+
+
+def by_overlap(name: str) -> CellPlace | None:
+    """A range of BLEU-2 as what the row is about.
+
+    >>> by_overlap("bleu2_0.00-0.15")
+    ({'bleu2': '0-0.15'}, 'acceptance')
+    """
+    if not name.startswith("bleu2_"):
+        return None
+    low, high = name.removeprefix("bleu2_").split("-")
+    return {"bleu2": f"{float(low):g}-{float(high):g}"}, "acceptance"
+
+
+def at_thresholds(name: str) -> CellPlace:
+    """Ω_0 is Ω_max."""
+    return {}, {"omega@0": "omega_max"}.get(name, name)
+
+
+def highest_overlap(name: str) -> CellPlace:
+    """The highest BLEU of plain permutations, as what the text states about them."""
+    if name.startswith("most_"):
+        return {"transformation": "derange"}, name.removeprefix("most_")
+    return {}, name
+
+
+def by_word(name: str) -> CellPlace:
+    """The score of one word, with the settings of Figure 7."""
+    word = name.removeprefix("score of the word ")
+    return ({"word": word, "k": "4", "r": "2"}, "minitree") if word != name else ({}, name)
+
+
+def without_word(name: str) -> CellPlace | None:
+    """All scores but that of the one word that is drawn."""
+    return None if name.startswith("score of the word ") else ({}, name)
+
+
+def by_length(name: str) -> CellPlace:
+    """The first prediction and the length of examples, as what the row is about.
+
+    >>> by_length("first predicted right, 10–17 words")
+    ({'first predicted': 'right', 'words': '10–17'}, 'acceptance')
+    """
+    first, comma, words = name.removeprefix("first predicted ").partition(", ")
+    if not comma:
+        return {}, name
+    return {"first predicted": first, "words": words.removesuffix(" words")}, "acceptance"
+
+
+def by_side(name: str) -> CellPlace:
+    """Which texts were perturbed, as what the row is about."""
+    score, _, perturbed = name.partition(", ")
+    return {"perturbed": perturbed}, {"Ω_max": "omega_max"}.get(score, "acceptance")
+
+
+@dataclass(frozen=True)
+class ExplanationFigure(Pipeline):
+    """Explain every model on every set of data; `place` says which row and column a score fills.
+
+    `reaches` are the cells that its scores can fill, where the paper states numbers about them.
+    With `learns` the explanation learns from training data, which the item or the user names.
+    """
+
+    by: str
+    transformation: str = "derange"
+    place: Callable[[str], CellPlace | None] = lambda name: ({}, name)  # in its own column
+    q: int | None = 100
+    reaches: Sequence[Reach] = ()
+    learns: bool = False
+
+    kind = "explanation"
+    takes_runs = True
+    by_draws = ("stable",)
+
+    @property
+    def does(self) -> str:
+        """What it does, in one line."""
+        return (
+            f"explain each model on each set of data by {self.by}, "
+            f"texts perturbed by {self.transformation}"
+        )
+
+    @property
+    def needs_training_data(self) -> bool:  # type: ignore[override]
+        """Whether the explanation learns from training data."""
+        return self.learns
+
+    @property
+    def perturbs(self) -> Sequence[str]:
+        """How texts are perturbed."""
+        return (self.transformation,)
+
+    @property
+    def explains(self) -> Sequence[str]:
+        """The explanations that it runs."""
+        return (self.by,)
+
+    @property
+    def reach(self) -> Sequence[Reach]:
+        """The cells that the scores can fill."""
+        return self.reaches
+
+    def __call__(self, bench: Workbench) -> Iterator[StepResult]:
+        """One step per model and set of data."""
+        if self.learns and bench.train is None:
+            raise DisorderError(
+                f"what is usual is learned from training data: say {option('train', 'DATA')}"
+            )
+        for model, data in bench.pairs():
+            compute = partial(self.explained, bench, model, data)
+            limit = bench.settings.limit
+            if isinstance(model, GivenRun):
+                made_of = {"run": json.dumps(model.run.hashes, sort_keys=True)}
+            else:
+                made_of = bench.made_of(model=model, data=data, limit=limit)
+            yield bench.once(compute, model, data, made_of=made_of)
+
+    def explained(self, bench: Workbench, model: Any, data: Any) -> StepResult:
+        """What the explanation finds for one model and set of data."""
+        train = bench.name_of(bench.train) if self.learns else None
+        found, folder = explain_in_folder(
+            bench,
+            model,
+            data,
+            [bench.spec_of(self.by, train=train)],
+            q=bench.q(self.q),
+            transformation=bench.spec_of(self.transformation),
+        )
+        about = {"model": title_of(model), "data": bench.name_of(data)}
+        what = f"{short_name(model)} on {short_name(data)}"
+        result = StepResult(pictures=pictures_of(found, what))
+        for section in found.sections:
+            if section.found is not None:
+                result.cells += self.cells(section.found, about)
+                lines = [section.found.finding, *section.found.notes]
+                result.notes += [f"{what}: {line}" for line in lines]
+            result.links.append(bench.link(f"{section.name}: {what}", folder / "explain.html"))
+        return result
+
+    def cells(self, found: Explained, about: Mapping[str, str]) -> Iterator[StudyCell]:
+        """The cells that the scores fill."""
+        for name, score in found.scores.items():
+            place = self.place(name)
+            if place is not None:
+                more, column = place
+                yield StudyCell.of({**about, **more}, column, score)
+
 
 SAMPLES = {
     "positives": "positives where heads match",
@@ -90,7 +242,7 @@ def matching_heads(found: Explained) -> Iterator[CellValue]:
     for row in rows:
         about = {"layer": str(row["layer"]), "heads": row["heads"]}
         yield about, "examples", int(row["examples"])
-        yield about, "share", _score(row)
+        yield about, "share", Score(row["value"], row["low"], row["high"], row["n"])
     total = sum(int(row["examples"]) for row in rows)
     if not rows:
         return
@@ -112,9 +264,7 @@ def _of(n: int, total: int) -> Score:
 
 
 def importance_drop(found: Explained) -> Iterator[CellValue]:
-    """Section 3.3: how much less words weigh when shuffled, and how many predictions survive five
-    shuffles.
-    """
+    """Section 3.3: how much less words weigh when shuffled, and what survives five shuffles."""
     change = found.scores["change"]
     drop = replace(change, value=-change.value, low=-change.high, high=-change.low)
     yield {}, "importance_drop", drop
@@ -142,31 +292,15 @@ def word_polarity(found: Explained) -> Iterator[CellValue]:
             yield {}, f"p_{name}", share(label[words] == name)
 
 
-def pictures_only(found: Explained) -> Iterator[CellValue]:
-    """No cells: the item is a picture."""
-    yield from ()
-
-
 COUNTED = ("examples", "share")
-READS: Mapping[Callable[[Explained], Iterator[CellValue]], Sequence[Reach]] = {
-    head_ablation: (
-        Reach(
-            ("accuracy",),
-            {"sample": tuple(SAMPLES.values()), "heads_out": ("none", *HEADS.values())},
-        ),
-    ),
-    tie_distances: (
-        Reach(
-            COUNTED,
-            {
-                "distance_at_most": (*map(str, LIMITS), "any"),
-                "of": tuple(GROUPS.values()),
-            },
-        ),
-    ),
-    matching_heads: (Reach(COUNTED, {"layer": None}),),
-    importance_drop: (Reach(("importance_drop", "stable")),),
-    word_polarity: (Reach(tuple(POLARITY), {"dictionary": tuple(LEXICONS)}),),
+ABLATED = {"sample": tuple(SAMPLES.values()), "heads_out": ("none", *HEADS.values())}
+DISTANCES = {"distance_at_most": (*map(str, LIMITS), "any"), "of": tuple(GROUPS.values())}
+READS: Mapping[Callable[[Explained], Iterable[CellValue]], Reach] = {
+    head_ablation: Reach(("accuracy",), ABLATED),
+    tie_distances: Reach(COUNTED, DISTANCES),
+    matching_heads: Reach(COUNTED, {"layer": None}),
+    importance_drop: Reach(("importance_drop", "stable")),
+    word_polarity: Reach(POLARITY, {"dictionary": tuple(LEXICONS)}),
 }  # what each reader finds in an explanation
 
 
@@ -176,14 +310,15 @@ class ExplanationTable(ExplanationFigure):
     declaration in READS which those are.
     """
 
-    read: Callable[[Explained], Iterator[CellValue]] = pictures_only
+    read: Callable[[Explained], Iterable[CellValue]] = lambda found: ()  # a picture has no cells
     transformation: str = "shuffle_ngrams:n=1"
     q: int | None = 5
 
     @property
     def reach(self) -> Sequence[Reach]:
         """The cells that the findings can fill."""
-        return (*READS.get(self.read, ()), *self.reaches)
+        own = [READS[self.read]] if self.read in READS else []
+        return (*own, *self.reaches)
 
     def cells(self, found: Explained, about: Mapping[str, str]) -> Iterator[StudyCell]:
         """The cells that the findings fill: scores with their intervals, and counts."""
@@ -199,18 +334,19 @@ class ExplanationTable(ExplanationFigure):
 class LexiconTable(ExplanationTable):
     """Look up the most important word in each word list that lies in the data folder."""
 
-    read: Callable[[Explained], Iterator[CellValue]] = word_polarity
+    read: Callable[[Explained], Iterable[CellValue]] = word_polarity
 
     def explained(self, bench: Workbench, model: Any, data: Any) -> StepResult:
         """What is found with each list."""
         what = f"{short_name(model)} on {short_name(data)}"
         result = StepResult()
+        by = split_spec(self.by)[0]
         for name, file in _lexicons(bench.settings.data_dir).items():
             found, folder = explain_in_folder(
                 bench,
                 model,
                 data,
-                [with_settings(bench.spec_of(self.by), {self.name: {"lexicon": str(file)}})],
+                [with_settings(bench.spec_of(self.by), {by: {"lexicon": str(file)}})],
                 q=bench.q(self.q),
                 transformation=bench.spec_of(self.transformation),
                 names=[name],
@@ -225,11 +361,6 @@ class LexiconTable(ExplanationTable):
                 result.notes.append(f"{what}, {name}: {section.found.finding}")
             result.links.append(bench.link(f"{name}: {what}", folder / "explain.html"))
         return result
-
-    @property
-    def name(self) -> str:
-        """The explanation without its settings."""
-        return split_spec(self.by)[0]
 
 
 def _lexicons(data_dir: str | None) -> dict[str, Path]:
@@ -252,7 +383,3 @@ def _lexicons(data_dir: str | None) -> dict[str, Path]:
 
 def _table(found: Explained, name: str) -> Table:
     return next(table for table in found.tables if table.name == name)
-
-
-def _score(row: Row) -> Score:
-    return Score(row["value"], row["low"], row["high"], row["n"])

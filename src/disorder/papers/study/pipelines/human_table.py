@@ -1,4 +1,6 @@
-"""Tables that people fill: the scored answers of a task that `disorder human` made."""
+"""Items that nothing computes: tables that people fill, the scored answers of a task that `disorder
+human` made; and illustrations, which say what to type instead.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +10,9 @@ from pathlib import Path
 from typing import Literal
 
 from disorder.errors import DisorderError
-from disorder.papers.study.naming import short_name
 from disorder.papers.study.pipeline import Pipeline, Reach
 from disorder.papers.study.result import DIGITS, StepResult, StudyCell
-from disorder.papers.study.workbench import Workbench
+from disorder.papers.study.workbench import Workbench, short_name
 from disorder.types import ORIGINAL, Score
 from disorder.verbs.human import (
     ALL,
@@ -120,3 +121,21 @@ def _by_texts(
 
 def _cell(row: Mapping[str, str], column: str, record: HumanRecord) -> StudyCell:
     return StudyCell.of(row, column, Score(record.value, record.low, record.high, record.n))
+
+
+@dataclass(frozen=True)
+class Illustration(Pipeline):
+    """A drawing or a made-up example: nothing is measured, commands show something alike."""
+
+    kind = "drawing"
+    needs_model = False
+    does = "nothing is measured; commands show something alike"
+
+    @property
+    def reach(self) -> Sequence[Reach]:
+        """Nothing."""
+        return ()
+
+    def __call__(self, bench: Workbench) -> Iterator[StepResult]:
+        """Nothing."""
+        yield from ()

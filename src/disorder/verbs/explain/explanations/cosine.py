@@ -46,14 +46,17 @@ def cosine(subject: Subject, *, paraphrases: str = "") -> Explained:
     model = subject.model.predictor
     if not isinstance(model, Similarity):
         raise BadModel(f"{subject.model.name} is no embedder; name one as embed:FOLDER")
-    texts = list(dict.fromkeys(example.text_a for example in subject.examples))
+    texts = list(dict.fromkeys(example.text("a") for example in subject.examples))
     shuffled = _shuffled(subject, model, texts)
     if len(shuffled) < 2:
         raise NothingToMeasure(f"{subject.transformation} changes the order of too few texts")
     marked = _paraphrases(subject, paraphrases)
+    # each text is in one pair, so that the pairs are independent
+    order = generator(subject.settings.seed, "cosine", "others").permutation(len(texts)).tolist()
+    others = [(texts[i], texts[j]) for i, j in zip(order[::2], order[1::2], strict=False)]
     found = {
         "shuffled": average(np.array(list(shuffled.values()))),
-        "other": average(model.cosines(_pairs_of_others(texts, subject.settings.seed))),
+        "other": average(model.cosines(others)),
     }
     scores = dict(found)
     if len(marked) > 1:
@@ -73,7 +76,7 @@ def cosine(subject: Subject, *, paraphrases: str = "") -> Explained:
 
 def _shuffled(subject: Subject, model: Similarity, texts: Sequence[str]) -> dict[str, float]:
     """The mean cosine of each text with its permutations; texts without any are left out."""
-    alone = [Example(f"{i}", text, None, "") for i, text in enumerate(texts)]
+    alone = [Example.of(f"{i}", text, None, "") for i, text in enumerate(texts)]
     single = replace(subject, dataset=replace(subject.dataset, examples=alone))
     pairs: list[Texts] = []
     for text, variants in zip(
@@ -87,19 +90,13 @@ def _shuffled(subject: Subject, model: Similarity, texts: Sequence[str]) -> dict
     return {text: float(np.mean(values)) for text, values in by_text.items()}
 
 
-def _pairs_of_others(texts: Sequence[str], seed: int) -> list[Texts]:
-    """Texts two by two, drawn at random; each is in one pair, so that the pairs are independent."""
-    order = generator(seed, "cosine", "others").permutation(len(texts)).tolist()
-    return [(texts[i], texts[j]) for i, j in zip(order[::2], order[1::2], strict=False)]
-
-
 def _paraphrases(subject: Subject, file: str) -> list[Texts]:
-    """Pairs that someone marked as paraphrases: all of a file, or those of the data with its label
-    for two texts that say the same.
-    """
+    """Pairs marked as paraphrases: all of a file, or those of the data with that label."""
     if file:
         read = stream(file, data_dir=subject.settings.data_dir)[2]
-        return [(example.text_a, example.text_b) for example in read if example.text_b is not None]
+        return [
+            (first, second) for first, second in (each.texts for each in read) if second is not None
+        ]
     label = similar_label(subject.task)
     return [example.texts for example in subject.examples if example.label == label]
 

@@ -12,11 +12,9 @@ import numpy as np
 
 from disorder.errors import NothingToMeasure
 from disorder.metrics import measure
-from disorder.metrics.acceptance import flipped, right_first
-from disorder.metrics.entropy import accepted_entropy
+from disorder.metrics.acceptance import accepted_entropy, flipped, right_first
 from disorder.registry import explanation
 from disorder.results.result import Figure, Row
-from disorder.types import Floats, Score
 from disorder.verbs.explain.chart_style import BLUE, LIGHT, domain, name, number, reference
 from disorder.verbs.explain.result import Explained, bounds, said
 from disorder.verbs.explain.subject import Subject
@@ -38,7 +36,14 @@ def entropy(subject: Subject) -> Explained:
     scores = {metric: measure(metric, outcomes) for metric, found in held.items() if len(found)}
     if not scores:
         raise NothingToMeasure("no permutation was accepted")
-    rows = [_box(GROUPS[metric], held[metric], score) for metric, score in scores.items()]
+    rows: list[Row] = [
+        {
+            "examples": GROUPS[metric],
+            **{k: round(float(np.quantile(held[metric], q)), 6) for k, q in QUANTILES.items()},
+            **bounds(score),
+        }
+        for metric, score in scores.items()
+    ]
     most = log(len(subject.task.labels))
     finding = "; ".join(
         f"{GROUPS[metric]}: mean entropy {said(score)}" for metric, score in scores.items()
@@ -55,14 +60,6 @@ def entropy(subject: Subject) -> Explained:
         scores=scores,
         skips=perturbed.skips,
     )
-
-
-def _box(group: str, values: Floats, score: Score) -> Row:
-    return {
-        "examples": group,
-        **{k: round(float(np.quantile(values, q)), 6) for k, q in QUANTILES.items()},
-        **bounds(score),
-    }
 
 
 def _layers(most: float) -> list[dict[str, object]]:

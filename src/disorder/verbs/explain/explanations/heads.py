@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -18,11 +18,11 @@ from numpy.random import Generator
 from disorder.errors import BadModel, BadSetting, NothingToMeasure, UnknownName
 from disorder.metrics import dev_r, share
 from disorder.models import Head, n_heads, predict_without
-from disorder.randomness import digest, generator
+from disorder.randomness import generator
 from disorder.registry import explanation
 from disorder.results.result import Figure, Row
 from disorder.transformations.rendering import variant_texts
-from disorder.types import Bools, Example, Floats, Ints, Pair, Score
+from disorder.types import Bools, Floats, Ints, Score
 from disorder.types.predictions import predicted_label
 from disorder.verbs.explain.chart_style import colours, domain, intervals, name, number, offset
 from disorder.verbs.explain.head_matching import (
@@ -33,6 +33,7 @@ from disorder.verbs.explain.head_matching import (
     by_head,
     by_layer,
     found_heads,
+    has_pairs,
     histogram,
     tied_example,
 )
@@ -99,21 +100,15 @@ def heads(
     if winners:
         try:
             zeroed = random_heads(subject, sorted(winners), draws, of=random)
-            figure, more = _ablated(
-                subject, perturbed, examples, sorted(winners), is_positive, q, zeroed
-            )
+            sets = _samples(perturbed, examples, is_positive, q, subject.settings.seed)
+            figure, more = ablation(subject, perturbed, sorted(winners), sets, zeroed)
             figures.append(figure)
             scores |= more
             finding += "; " + _said_ablation(figure, scores)
         except BadModel as error:
             notes.append(str(error))
-    tables = [
-        by_distance(examples),
-        by_layer(winners, layers),
-        by_head(winners),
-        all_ties(examples),
-    ]
-    return Explained(finding, figures, tables, scores, notes, skips)
+    tables = [by_distance(examples), by_layer(winners, layers), by_head(winners)]
+    return Explained(finding, figures, [*tables, all_ties(examples)], scores, notes, skips)
 
 
 def _check(subject: Subject, q: int, label: str, draws: int) -> None:
@@ -129,7 +124,7 @@ def _check(subject: Subject, q: int, label: str, draws: int) -> None:
 
 def _matched(subject: Subject, perturbed: PerturbedExamples, places: Ints) -> list[MatchedExample]:
     """The four steps: shuffle, attend, choose the head, look at the original text."""
-    kept = [i for i in places.tolist() if _n_ties(cut(perturbed.examples[i].texts)) >= N_PAIRS]
+    kept = [i for i in places.tolist() if has_pairs(cut(perturbed.examples[i].texts))]
     if not kept:
         few = f" and has {N_PAIRS} pairs of words" if len(places) else ""
         raise NothingToMeasure(
@@ -152,65 +147,37 @@ def _matched(subject: Subject, perturbed: PerturbedExamples, places: Ints) -> li
     ]
 
 
-def _n_ties(pair: Pair) -> int:
-    return int(np.prod([len(side.movable) for side in pair.sides]))
-
-
-def _ablated(
-    subject: Subject,
+def _samples(
     perturbed: PerturbedExamples,
     matched: Sequence[MatchedExample],
-    winners: list[Head],
     is_positive: Bools,
     q: int,
-    zeroed: list[list[Head]],
-) -> tuple[Figure, dict[str, Score]]:
-    """Accuracy without the winners: on the examples that showed them, on a balanced sample, on all
-    predicted right, and on the samples of Table 3, drawn from what survives all shuffles and from
-    dev-r.
+    seed: int,
+) -> dict[str, Ints]:
+    """The examples to predict without heads, as places among those predicted right: those that
+    showed the heads, a balanced sample, all; and those of Table 3, random positives that survive
+    all shuffles, as many negatives with them, and dev-r (simple, right, balanced).
     """
     right = np.flatnonzero(perturbed.outcomes.is_right)
-    rank = {int(place): i for i, place in enumerate(right)}
-    sets = {"positives": np.array([rank[each.place] for each in matched if each.is_match])}
-    groups = [
-        _by_seed(subject, perturbed, right[is_positive[right] == claim]) for claim in (True, False)
-    ]
-    size = min(map(len, groups))
-    if size:
-        sets["balanced"] = np.array([rank[i] for group in groups for i in group[:size]])
-    sets["all"] = np.arange(len(right))
-    sets |= _paper_samples(subject, perturbed, rank, is_positive, q, len(sets["positives"]))
-    examples = [perturbed.examples[i] for i in right.tolist()]
-    return ablation(subject, examples, perturbed.outcomes.gold[right], winners, sets, zeroed)
-
-
-def _paper_samples(
-    subject: Subject,
-    perturbed: PerturbedExamples,
-    rank: Mapping[int, int],
-    is_positive: Bools,
-    q: int,
-    n: int,
-) -> dict[str, Ints]:
-    """Random positives that survive all shuffles, as many negatives with them, and dev-r (simple,
-    right, balanced), as places among what was predicted right.
-    """
     survives = perturbed.survivors(q)
-    drawn = {
-        claim: _by_seed(subject, perturbed, np.flatnonzero(survives & (is_positive == claim)))[:n]
-        for claim in (True, False)
+    positives = [each.place for each in matched if each.is_match]
+
+    def drawn(wanted: Bools) -> list[list[int]]:
+        both = (wanted & is_positive, wanted & ~is_positive)
+        return [perturbed.by_seed("heads", np.flatnonzero(each), seed) for each in both]
+
+    alike = drawn(perturbed.outcomes.is_right)
+    size = min(map(len, alike))
+    random, others = (each[: len(positives)] for each in drawn(survives))
+    found = {
+        "positives": positives,
+        "balanced": [i for group in alike for i in group[:size]],
+        "all": right.tolist(),
+        "random": random,
+        "both": [*random, *others] if others else [],
+        "dev-r": np.flatnonzero(dev_r(perturbed.outcomes)[-1][1]).tolist(),
     }
-    found = {"random": drawn[True], "both": [*drawn[True], *drawn[False]]}
-    if not drawn[False]:
-        del found["both"]
-    found["dev-r"] = np.flatnonzero(dev_r(perturbed.outcomes)[-1][1]).tolist()
-    return {name: np.array([rank[i] for i in places]) for name, places in found.items() if places}
-
-
-def _by_seed(subject: Subject, perturbed: PerturbedExamples, places: Ints) -> list[int]:
-    """The places in an order drawn by seed."""
-    seed = subject.settings.seed
-    return sorted(places.tolist(), key=lambda i: digest(seed, "heads", perturbed.examples[i].id))
+    return {name: np.searchsorted(right, places) for name, places in found.items() if places}
 
 
 def _said_ablation(figure: Figure, scores: dict[str, Score]) -> str:
@@ -225,16 +192,20 @@ def _said_ablation(figure: Figure, scores: dict[str, Score]) -> str:
 
 def ablation(
     subject: Subject,
-    examples: Sequence[Example],
-    gold: Ints,
+    perturbed: PerturbedExamples,
     heads: Sequence[Head],
     sets: Mapping[str, Ints],
     zeroed: Sequence[Sequence[Head]],
 ) -> tuple[Figure, dict[str, Score]]:
-    """Accuracy on each set of examples (all predicted right by the model as it is), without these
-    heads and without random ones.
-    """
-    right = np.array(list(_right_without(subject, examples, gold, [heads, *zeroed])))
+    """Accuracy on each set of examples, without these heads and without random ones."""
+    places = np.flatnonzero(perturbed.outcomes.is_right)
+    texts = [perturbed.examples[i].texts for i in places.tolist()]
+    gold = perturbed.outcomes.gold[places]
+    kept = []
+    for done, each in enumerate([heads, *zeroed], start=1):
+        kept.append(predicted_label(predict_without(subject.model, texts, each)) == gold)
+        subject.progress("heads zeroed", done, 1 + len(zeroed), "")
+    right = np.array(kept)
     scores: dict[str, Score] = {}
     rows: list[Row] = []
     for title, places in sets.items():
@@ -255,9 +226,7 @@ def ablation(
 def random_heads(
     subject: Subject, heads: Sequence[Head], draws: int, *, of: RandomFrom = "any"
 ) -> list[list[Head]]:
-    """As many heads drawn at random, from the others where there are enough of them: of any layer,
-    or as many of each layer.
-    """
+    """As many heads drawn at random, from the others if possible: of any or of each layer."""
     layers, width = n_heads(subject.model)
     every = [(layer, head) for layer in range(layers) for head in range(width)]
     groups = [every]
@@ -282,16 +251,6 @@ def spread(accuracies: Floats, n: int) -> Score:
     value = float(accuracies.mean())
     low, high = np.percentile(accuracies, (2.5, 97.5))
     return Score(value, min(float(low), value), max(float(high), value), n)
-
-
-def _right_without(
-    subject: Subject, examples: Sequence[Example], gold: Ints, zeroed: Sequence[Sequence[Head]]
-) -> Iterator[Bools]:
-    """Which predictions are right without each of these sets of heads."""
-    for done, heads in enumerate(zeroed, start=1):
-        predictions = predict_without(subject.model, [e.texts for e in examples], heads)
-        subject.progress("heads zeroed", done, len(zeroed), "")
-        yield np.asarray(predicted_label(predictions) == gold)
 
 
 def _figure(rows: list[Row], sets: list[str], n: int, draws: int) -> Figure:

@@ -94,9 +94,7 @@ class Climb:
 
     @property
     def used(self) -> list[str]:
-        """The parts that are shown to add something, the largest first: four are tested, so that
-        each has to differ from 0 at 99 %.
-        """
+        """The parts that add something, the largest first: of four, each at 99 %."""
         found = [part for part, score in self.parts.items() if self._is_shown(score)]
         return sorted(found, key=lambda part: -self.parts[part].value)
 
@@ -112,11 +110,6 @@ class Climb:
     def has_skill(self) -> bool:
         """Whether it is right more often than the best constant answer."""
         return self.total.low > 0
-
-    @property
-    def reads_words(self) -> bool:
-        """Whether words, in any order or in theirs, are shown to matter."""
-        return self.has_skill and ("words" in self.used or self.reads_order)
 
     @property
     def claims(self) -> dict[str, bool]:
@@ -188,8 +181,17 @@ def climbed(subject: Subject, *, window: int, draws: int) -> Climb:
 
 
 def _climbed(subject: Subject, window: int, draws: int) -> Climb:
-    sides = _sentences(subject)
-    rungs = _rungs(sides, window)
+    sides = [
+        [split(text, words=subject.splitter) for text in example.texts if text is not None]
+        for example in subject.examples
+    ]
+    pool = [side.words[i] for texts in sides for side in texts for i in side.movable.tolist()]
+    rungs: list[Rung] = [
+        partial(other_words, pool),
+        partial(_moved, partial(within_runs, window=None)),
+        partial(_moved, partial(within_runs, window=window)),
+        partial(_moved, partial(orders_of_runs, window=window)),
+    ]
     predictions = [
         _predicted(subject, sides, rung, title, draws)
         for title, rung in zip(LEVELS, rungs, strict=False)
@@ -197,25 +199,6 @@ def _climbed(subject: Subject, window: int, draws: int) -> Climb:
     predictions.append(subject.original[:, None, :])
     scored = _ranked if subject.task.is_regression else _balanced
     return scored(subject, predictions, window)
-
-
-def _sentences(subject: Subject) -> list[list[Sentence]]:
-    """The texts of every example, cut into words."""
-    words = subject.splitter
-    return [
-        [split(text, words=words) for text in example.texts if text is not None]
-        for example in subject.examples
-    ]
-
-
-def _rungs(sides: Sequence[Sequence[Sentence]], window: int) -> list[Rung]:
-    pool = [side.words[i] for texts in sides for side in texts for i in side.movable.tolist()]
-    return [
-        partial(other_words, pool),
-        partial(_moved, partial(within_runs, window=None)),
-        partial(_moved, partial(within_runs, window=window)),
-        partial(_moved, partial(orders_of_runs, window=window)),
-    ]
 
 
 def other_words(pool: Sequence[str], sentence: Sentence, count: int, rng: Generator) -> list[str]:
@@ -323,9 +306,7 @@ def _split(
     least = 0.0 if constant else -1.0  # of a share, of a correlation
 
     def score(weights: Sequence[float]) -> Score:
-        """A combination of rungs; two imagined examples, one up where the other is down, keep the
-        interval from closing where all agree.
-        """
+        """A combination of rungs; two imagined examples keep the interval from closing."""
         mixed = np.asarray(weights, dtype=np.float64)
         value = float(values @ mixed)
         imagined = 2 * (np.abs(mixed).sum() / 2 / len(moves)) ** 2

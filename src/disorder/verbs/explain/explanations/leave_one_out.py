@@ -40,9 +40,7 @@ def leave_one_out(
 
 
 def by_leaving_out(subject: Subject, pairs: Sequence[Pair], columns: Ints) -> list[list[Floats]]:
-    """Probability of the label in `columns` (−1: of abstaining) on the original text minus that
-    without the word.
-    """
+    """Probability of the label in `columns` (−1: of abstaining) minus that without the word."""
     kept = [
         np.concatenate([np.ones((1, n_words(pair)), bool), ~np.eye(n_words(pair), dtype=bool)])
         for pair in pairs

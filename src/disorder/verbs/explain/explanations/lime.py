@@ -101,9 +101,7 @@ def masks(pair: Pair, samples: int, seed: int) -> Bools:
 
 
 def coefficients(kept: Bools, probabilities: Floats) -> Floats:
-    """The ridge regression of probabilities on which words are there, each sample weighed by its
-    nearness to the original text.
-    """
+    """The ridge regression of probabilities on which words are there, near samples first."""
     features = kept.astype(np.float64)
     weights = nearness(kept)
     share = weights / weights.sum()
@@ -120,8 +118,6 @@ def coefficients(kept: Bools, probabilities: Floats) -> Floats:
 
 
 def nearness(kept: Bools) -> Floats:
-    """LIME's kernel: the cosine between a sample and the original text is the root of the share of
-    words that stay.
-    """
+    """LIME's kernel: the cosine of a sample is the root of the share of words that stay."""
     distances = 100 * (1 - np.sqrt(kept.mean(axis=1)))
     return np.asarray(np.exp(-(distances**2) / (2 * KERNEL_WIDTH**2)))

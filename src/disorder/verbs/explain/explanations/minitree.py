@@ -77,7 +77,9 @@ def minitree(
         raise BadSetting("minitree", k=k, r=radius, n_train=n_train, width=width, need=need)
     chosen = named_or_usual(tagger, subject.task.language, TAGGER)
     examples, note = _training_examples(subject, train, n_train)
-    trained = _signatures(subject, examples, chosen, radius)
+    words = parse(subject.transformation).splitter_for(subject.task)
+    usual = [split(text, words=words) for each in examples for text in each.texts if text]
+    trained = signatures(tagged(usual, tagger=chosen), radius, fidelity=subject.settings.fidelity)
     perturbed = subject.perturbed()
     perturbed.check_positions()
     texts = _tagged(perturbed, chosen)
@@ -104,7 +106,9 @@ def minitree(
     figures = [_figure(subject, perturbed, [row for row, _ in points]), signature]
     scores = {
         "score of original texts": mean(np.array([float(np.mean(each)) for each in original])),
-        "score of permutations": mean(_means(permuted)),
+        "score of permutations": mean(
+            np.array([float(np.mean([each.mean() for each in texts])) for texts in permuted])
+        ),
         f"score of the word {drawn}": of_word,
     }
     if slope is not None:
@@ -135,14 +139,6 @@ def _training_examples(subject: Subject, train: str, n_train: int) -> tuple[Sequ
     return drawn, f"what is usual comes from {len(drawn):,} of {len(every):,} examples of {train}"
 
 
-def _signatures(
-    subject: Subject, examples: Sequence[Example], tagger: str, radius: int
-) -> Signatures:
-    words = parse(subject.transformation).splitter_for(subject.task)
-    texts = [split(text, words=words) for example in examples for text in example.texts if text]
-    return signatures(tagged(texts, tagger=tagger), radius, fidelity=subject.settings.fidelity)
-
-
 def _tagged(perturbed: PerturbedExamples, tagger: str) -> list[list[TaggedRows]]:
     """The texts of every example with their word classes, and the rows of their variants."""
     sides = [rows for variants in perturbed.variants for rows in variants.sides]
@@ -156,9 +152,7 @@ def _tagged(perturbed: PerturbedExamples, tagger: str) -> list[list[TaggedRows]]
 def _ratios(
     perturbed: PerturbedExamples, permuted: list[list[Floats]], original: list[list[Floats]]
 ) -> Floats:
-    """The score of each variant, mean of the texts of a pair, divided by that of the original texts
-    (examples × variants).
-    """
+    """The score of each variant over that of the original texts (examples × variants)."""
     values = np.full(perturbed.outcomes.predictions.shape[:2], np.nan)
     for i, (after, before) in enumerate(zip(permuted, original, strict=True)):
         n = len(perturbed.variants[i])
@@ -168,10 +162,6 @@ def _ratios(
     if np.isnan(values).all():
         raise NothingToMeasure("no word of the texts stands in the training data")
     return values
-
-
-def _means(scores: list[list[Floats]]) -> Floats:
-    return np.array([float(np.mean([each.mean() for each in texts])) for texts in scores])
 
 
 def _figure(subject: Subject, perturbed: PerturbedExamples, rows: list[Row]) -> Figure:
@@ -190,9 +180,7 @@ def _figure(subject: Subject, perturbed: PerturbedExamples, rows: list[Row]) -> 
 
 @dataclass(frozen=True, eq=False)
 class Signatures:
-    """ψ of each lower-cased word over a corpus, one row per word, and in how many texts (released:
-    places) it was seen.
-    """
+    """ψ of each lower-cased word, one row per word, and in how many texts (places) it was seen."""
 
     places: dict[str, int]
     psi: Floats
@@ -214,9 +202,7 @@ class Signatures:
 def signatures(
     sentences: Sequence[Sentence], radius: int, *, fidelity: Fidelity = "paper"
 ) -> Signatures:
-    """ψ over a corpus: the mean over texts of a word's share of each class; released weighs every
-    neighbour alike.
-    """
+    """ψ over a corpus: the mean over texts of a word's share of each class."""
     places: dict[str, int] = {}
     sums: list[Floats] = []
     seen: list[int] = []
@@ -261,10 +247,7 @@ def neighbours_of(tags: Ints, radius: int) -> Ints:
 
 
 def top(counts: Floats | Ints, k: int, *, fidelity: Fidelity = "paper") -> Bools:
-    """The k most frequent classes; equal ones in alphabetical order.
-
-    An absent class is not among them; the released form always takes k.
-    """
+    """The k most frequent classes, equal ones by name; only the released form takes absent ones."""
     chosen = np.zeros(counts.shape, dtype=bool)
     first = np.argsort(-np.round(counts.astype(np.float64), 12), axis=-1, kind="stable")[..., :k]
     np.put_along_axis(chosen, first, True, axis=-1)
@@ -342,13 +325,17 @@ def signature_figure(
 def _text_with(
     texts: Sequence[TaggedRows], trained: Signatures, word: str
 ) -> tuple[TaggedRows, int]:
-    """The text and the place of the word to draw: the named word, or the noun that is most
-    frequent in training data.
-    """
+    """The text and the place of the word to draw: the named one, or the commonest noun."""
     moved = [text for text in texts if not text.rows.is_shared]
     held = _words_of(moved) or _words_of(texts)
     if not word:
-        return max(held, key=lambda each: _rank(each[0], each[1], trained))
+        return max(
+            held,
+            key=lambda each: (
+                each[0].sentence.tags is not None and each[0].sentence.tags[each[1]] == "NOUN",
+                trained.count(each[0].sentence.words[each[1]]),
+            ),
+        )
     for text, place in held:
         if text.sentence.words[place].lower() == word.lower():
             return text, place
@@ -358,9 +345,3 @@ def _text_with(
 
 def _words_of(texts: Sequence[TaggedRows]) -> list[tuple[TaggedRows, int]]:
     return [(text, place) for text in texts for place in text.sentence.movable.tolist()]
-
-
-def _rank(text: TaggedRows, place: int, trained: Signatures) -> tuple[bool, int]:
-    tags = text.sentence.tags
-    is_noun = tags is not None and bool(tags[place] == "NOUN")
-    return is_noun, trained.count(text.sentence.words[place])

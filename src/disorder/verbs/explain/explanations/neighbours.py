@@ -20,7 +20,7 @@ from disorder.registry import explanation
 from disorder.results.result import Figure, Row, Table
 from disorder.transformations.rendering import render
 from disorder.transformations.words import split
-from disorder.types import Example, Floats, Ints, Score, Sentence, Texts
+from disorder.types import Example, Floats, Ints, Sentence, Texts
 from disorder.types.predictions import ABSTAINED, with_abstention
 from disorder.verbs.explain.bleu import cased_kinds
 from disorder.verbs.explain.neighbour_search import (
@@ -72,18 +72,23 @@ def neighbours(
     pairs = [MinimalPair(*each) for each in zip(texts, flips, unchanged, strict=True)]
     found = [pair.flip.found for pair in pairs]
     one_word = [each is not None and each.size[0] == 1 for each in found]
-    backwards = [pair.text.is_backwards(pair.unchanged.found) for pair in pairs]
+    backwards = [
+        kept is not None and bool((text.kinds[kept.order] == text.kinds[::-1]).all())
+        for text, kept in ((pair.text, pair.unchanged.found) for pair in pairs)
+    ]
     scores = {
         "flipped by one word": share(np.array(one_word)),
         "flipped within the budget": share(np.array([each is not None for each in found])),
         "unchanged backwards": share(np.array(backwards)),
     }
+    flipped = scores["flipped within the budget"]
     finding = (
         f"moving one word flips {said(scores['flipped by one word'])} of {len(texts):,} "
-        f"predictions, a search of {budget:,} model calls "
-        f"{said(scores['flipped within the budget'])}; read backwards, "
+        f"predictions, a search of {budget:,} model calls {said(flipped)}; read backwards, "
         f"{said(scores['unchanged backwards'])} are unchanged"
     )
+    rows = [_row(pair.text, kind, each) for pair in pairs for kind, each in pair.searches]
+    is_shown = flipped.low > 0.05 or not flipped.value  # some predictions flip, or none does
     skips = {}
     if len(texts) < len(subject.examples):
         reason = f"fewer than {SHORTEST} words, or not among the {n:,} that are searched"
@@ -91,17 +96,15 @@ def neighbours(
     return Explained(
         finding,
         [pairs_figure(pairs, shown)],
-        [flips_table(found), pairs_table(pairs)],
+        [
+            flips_table(found),
+            Table("neighbours_pairs", "What was found for each example", rows),
+        ],
         scores,
         _notes(flips, budget),
         skips,
-        claims=_claims(scores["flipped within the budget"]),
+        claims={"order": flipped.value > 0} if is_shown else {},
     )
-
-
-def _claims(flipped: Score) -> dict[str, bool]:
-    """Whether order is used: some predictions flip, or none does."""
-    return {"order": flipped.value > 0} if flipped.low > 0.05 or not flipped.value else {}
 
 
 def _notes(flips: Sequence[SearchResult], budget: int) -> list[str]:
@@ -124,7 +127,7 @@ def _drawn(subject: Subject, n: int, side: str) -> list[MovableText]:
     labels = (*subject.task.labels, ABSTAINED)
     predictions = with_abstention(subject.original)
     for example, probabilities in zip(subject.examples, predictions, strict=True):
-        sentence = split(str(example.text_a if side == "a" else example.text_b))
+        sentence = split(example.text(side), words=subject.splitter)
         if len(sentence.movable) >= SHORTEST:
             found.append(MovableText(example, side, sentence, probabilities, labels))
     if not found:
@@ -178,10 +181,6 @@ class MovableText:
         """The probability of the predicted label."""
         return float(self.probabilities.max())
 
-    def is_backwards(self, found: Reordering | None) -> bool:
-        """Whether this is the text read backwards."""
-        return found is not None and bool((self.kinds[found.order] == self.kinds[::-1]).all())
-
     def positions(self, order: Ints) -> Ints:
         """The positions of all words of the text when those that may move stand in this order."""
         positions = np.arange(len(self.sentence))
@@ -208,12 +207,6 @@ class MinimalPair:
     def searches(self) -> list[tuple[str, SearchResult]]:
         """Both searches with their names."""
         return [(SMALLEST, self.flip), (LARGEST, self.unchanged)]
-
-
-def pairs_table(pairs: Sequence[MinimalPair]) -> Table:
-    """Both reorderings of every example."""
-    rows = [_row(pair.text, kind, each) for pair in pairs for kind, each in pair.searches]
-    return Table("neighbours_pairs", "What was found for each example", rows)
 
 
 def _row(text: MovableText, kind: str, searched: SearchResult) -> Row:
@@ -248,9 +241,7 @@ def _row(text: MovableText, kind: str, searched: SearchResult) -> Row:
 
 
 def pairs_figure(pairs: Sequence[MinimalPair], shown: int) -> Figure:
-    """The most striking examples: smallest flips and largest reorderings, with predictions of high
-    probability.
-    """
+    """The most striking examples: smallest flips, largest reorderings, high probabilities."""
     chosen = sorted(pairs, key=_rank)[:shown]
     rows = [
         _row(pair.text, kind, each)
@@ -284,9 +275,9 @@ def _card(pair: MinimalPair) -> ReorderingCard:
     text = pair.text
     n = len(text.sentence)
     beside = ""
-    if text.example.text_b is not None and text.side == "b":
+    if text.example.is_pair and text.side == "b":
         beside = f"first text: {text.example.text_a}"
-    elif text.example.text_b is not None:
+    elif text.example.is_pair:
         beside = f"second text: {text.example.text_b}"
     original = TextVersion(
         np.arange(n), np.zeros(n, dtype=bool), text.labels[text.label], text.probability

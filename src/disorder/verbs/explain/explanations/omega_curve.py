@@ -11,7 +11,6 @@ from fractions import Fraction
 from disorder.metrics import measure, share
 from disorder.registry import explanation
 from disorder.results.result import Figure, Row
-from disorder.types import Outcomes
 from disorder.verbs.explain.chart_style import BAND, domain, number, reference, ruled
 from disorder.verbs.explain.result import Explained, bounds, said
 from disorder.verbs.explain.subject import Subject
@@ -26,7 +25,8 @@ def omega_curve(subject: Subject) -> Explained:
     """
     perturbed = subject.perturbed()
     outcomes = perturbed.outcomes
-    rows = [_point(outcomes, Fraction(i, N_POINTS)) for i in range(N_POINTS)]
+    shares = [Fraction(i, N_POINTS) for i in range(N_POINTS)]
+    rows: list[Row] = [{"x": float(x), **bounds(measure(f"omega@{x}", outcomes))} for x in shares]
     accuracy = share(outcomes.is_right)
     scores = {f"omega@{x}": measure(f"omega@{x}", outcomes) for x in ("0", "0.5", "0.9")}
     scores["omega_all"] = share(outcomes.n_accepted == outcomes.n_variants)
@@ -60,7 +60,3 @@ def omega_curve(subject: Subject) -> Explained:
         scores=scores,
         skips=perturbed.skips,
     )
-
-
-def _point(outcomes: Outcomes, x: Fraction) -> Row:
-    return {"x": float(x), **bounds(measure(f"omega@{x}", outcomes))}

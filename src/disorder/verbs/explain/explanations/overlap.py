@@ -85,9 +85,7 @@ def overlap(subject: Subject, *, width: float = 0.15, clumped: bool = True) -> E
 
 
 def bleu_of(perturbed: PerturbedExamples) -> Floats:
-    """BLEU-2, 3 and 4 of every variant with its original, mean of the texts that were perturbed
-    (examples × variants × 3).
-    """
+    """BLEU-2, 3 and 4 of every variant with its original (examples × variants × 3)."""
     found = np.full((*perturbed.outcomes.predictions.shape[:2], len(ORDERS)), np.nan)
     is_reference = perturbed.outcomes.fidelity == "released"
     perturbed.check_positions()
@@ -115,9 +113,7 @@ def _points(values: Floats, is_accepted: Bools, width: float) -> PointsByOrder:
 
 
 def _clumped(subject: Subject, width: float) -> tuple[PointsByOrder, int]:
-    """Acceptance of permutations with clumps of all sizes, for the examples that have all; and how
-    many those are.
-    """
+    """Acceptance with clumps of all sizes, for the examples that have all; and their number."""
     parts = [
         subject.perturbed(
             f"clump:share={share}", q=max(1, subject.settings.n_variants // len(CLUMPS))

@@ -16,7 +16,7 @@ from disorder.registry import explanation
 from disorder.results.result import Figure, Row, Table
 from disorder.types.predictions import predicted_label
 from disorder.verbs.explain.chart_style import BLUE, VegaLite, name, number
-from disorder.verbs.explain.explanations.ladder import Climb, climb_calls, climbed, parts_chart
+from disorder.verbs.explain.explanations.ladder import climb_calls, climbed, parts_chart
 from disorder.verbs.explain.explanations.leave_one_out import by_leaving_out
 from disorder.verbs.explain.result import Explained, bounds
 from disorder.verbs.explain.subject import Subject
@@ -52,8 +52,10 @@ def overview(subject: Subject, *, window: int = 3, draws: int = 5, n: int = 50) 
     if n < 1:
         raise BadSetting("overview", n=n, need="1 or more")
     found = climbed(subject, window=window, draws=draws)
-    texts = _weighed(subject, n) if found.reads_words else []
-    words = said_heaviest(texts) if texts else _no_words(found)
+    is_shown = "words" in found.used or found.reads_order  # words, in any order or in theirs
+    texts = _weighed(subject, n) if found.has_skill and is_shown else []
+    why = "no use of words is shown" if found.has_skill else "there is no skill to explain"
+    words = said_heaviest(texts) if texts else f"no words are named, since {why}"
     heavy = heaviest(texts) if words.startswith("heaviest") else []
     tables = []
     charts: list[VegaLite] = [
@@ -91,7 +93,7 @@ WORDS_CAPTION = (
 
 def _weighed(subject: Subject, n: int) -> list[WeighedWords]:
     """The words of the original texts of `n` examples, drawn by seed, with what each carries."""
-    pairs = [cut(example.texts) for example in subject.examples]
+    pairs = [cut(example.texts, words=subject.splitter) for example in subject.examples]
     seed = subject.settings.seed
     places = [i for i, pair in enumerate(pairs) if n_words(pair)]
     places.sort(key=lambda i: digest(seed, "overview", subject.examples[i].id))
@@ -100,11 +102,6 @@ def _weighed(subject: Subject, n: int) -> list[WeighedWords]:
     texts = [pairs[i] for i in chosen]
     scores = by_leaving_out(subject, texts, columns)
     return [weighed(*each) for each in zip(texts, scores, strict=True)]
-
-
-def _no_words(found: Climb) -> str:
-    why = "no use of words is shown" if found.has_skill else "there is no skill to explain"
-    return f"no words are named, since {why}"
 
 
 def _words_chart(heavy: Sequence[Row], kind: str) -> VegaLite:

@@ -6,17 +6,15 @@ another question, which the audit asks.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 
-from disorder.errors import BadSetting, MissingPackage, NothingToMeasure
+from disorder.errors import BadSetting, NothingToMeasure
 from disorder.metrics import average, share
 from disorder.registry import explanation
 from disorder.results.result import Table
 from disorder.transformations.rendering import variant_texts
 from disorder.transformations.words import split
+from disorder.verbs.explain.head_matching import rapidfuzz, spoken
 from disorder.verbs.explain.result import Explained, said
 from disorder.verbs.explain.subject import Subject
 
@@ -85,18 +83,6 @@ def _scrambled(subject: Subject, n: int) -> list[tuple[str, str]]:
 
 def distance(text: str, other: str) -> int:
     """Words to insert, delete or replace; case and punctuation do not count."""
-    found: int = _levenshtein().distance(_spoken(text), _spoken(other))
+    levenshtein = rapidfuzz("recover").distance.Levenshtein
+    found: int = levenshtein.distance(spoken(split(text)), spoken(split(other)))
     return found
-
-
-def _spoken(text: str) -> Sequence[str]:
-    sentence = split(text)
-    return [sentence.words[i].casefold() for i in sentence.movable.tolist()]
-
-
-def _levenshtein() -> Any:
-    try:
-        from rapidfuzz.distance import Levenshtein
-    except ImportError as error:
-        raise MissingPackage("recover", "rapidfuzz", "explain") from error
-    return Levenshtein

@@ -15,14 +15,13 @@ import numpy as np
 from disorder.errors import BadModel, BadSetting, MissingPackage, NothingToMeasure
 from disorder.metrics import share
 from disorder.models import n_heads
-from disorder.randomness import digest
 from disorder.registry import explanation
 from disorder.results.result import Figure, Row, Table
 from disorder.transformations.rendering import variant_texts
-from disorder.types import Bools, Pair, Texts
+from disorder.types import Pair, Texts
 from disorder.types.predictions import ABSTAINED, predicted_label, with_abstention
 from disorder.verbs.explain.explanations.lime import by_lime
-from disorder.verbs.explain.head_matching import N_PAIRS, TiedWords, found_heads
+from disorder.verbs.explain.head_matching import N_PAIRS, TiedWords, found_heads, has_pairs
 from disorder.verbs.explain.result import Explained, said
 from disorder.verbs.explain.subject import PerturbedExamples, Subject
 from disorder.verbs.explain.word_drawings import WeighedLine, importance_drawing
@@ -53,10 +52,12 @@ def shuffles(subject: Subject, *, q: int = 5, n: int = 1, samples: int = SAMPLES
     if not right.any():
         raise NothingToMeasure("no example is predicted right, so that no shuffle can change it")
     stays = perturbed.survivors(q)
+    changes = right & (perturbed.outcomes.n_accepted < perturbed.outcomes.n_variants)
     figures: list[Figure] = []
     rows: list[Row] = []
-    for title, chosen in ((STAYS, stays), (CHANGES, right & ~_all_accepted(perturbed))):
-        for number, place in enumerate(_drawn(subject, perturbed, chosen)[:n], start=1):
+    for title, chosen in ((STAYS, stays), (CHANGES, changes)):
+        drawn = perturbed.by_seed("shuffles", np.flatnonzero(chosen), subject.settings.seed)
+        for number, place in enumerate(drawn[:n], start=1):
             name = f"shuffles_{title.split()[-1]}_{number}"
             versions = text_versions(subject, list(_texts(perturbed, place)), samples=samples)
             example = perturbed.examples[place].id
@@ -70,18 +71,6 @@ def shuffles(subject: Subject, *, q: int = 5, n: int = 1, samples: int = SAMPLES
     )
     notes = [f"texts are shuffled by {perturbed.outcomes.transformation}"]
     return Explained(finding, figures, [table], scores, notes, perturbed.skips)
-
-
-def _all_accepted(perturbed: PerturbedExamples) -> Bools:
-    outcomes = perturbed.outcomes
-    return np.asarray(outcomes.n_accepted == outcomes.n_variants)
-
-
-def _drawn(subject: Subject, perturbed: PerturbedExamples, chosen: Bools) -> list[int]:
-    """These examples in an order drawn by seed."""
-    seed = subject.settings.seed
-    places = np.flatnonzero(chosen).tolist()
-    return sorted(places, key=lambda i: digest(seed, "shuffles", perturbed.examples[i].id))
 
 
 def _texts(perturbed: PerturbedExamples, place: int) -> Iterator[tuple[str, Texts]]:
@@ -141,11 +130,9 @@ class WeighedVersion:
 def text_versions(
     subject: Subject, named: Sequence[tuple[str, Texts]], *, samples: int = SAMPLES
 ) -> list[WeighedVersion]:
-    """What the model predicts for each text, and which of its words weigh and are tied; texts
-    without words are left out.
-    """
-    kept = [(name, texts) for name, texts in named if n_words(cut(texts))]
-    pairs = [cut(texts) for _, texts in kept]
+    """What the model predicts for each text that has words, and which of them weigh."""
+    kept = [(name, texts) for name, texts in named if n_words(cut(texts, words=subject.splitter))]
+    pairs = [cut(texts, words=subject.splitter) for _, texts in kept]
     predictions = subject.predict([texts for _, texts in kept])
     columns = predicted_label(predictions).astype(np.int64)
     tops = with_abstention(predictions).max(axis=-1)
@@ -166,14 +153,8 @@ def text_versions(
 
 
 def _ties(subject: Subject, pairs: Sequence[Pair]) -> dict[int, TiedWords]:
-    """What one head ties together in each pair; nothing in single texts and in models without
-    attention heads.
-    """
-    usable = [
-        i
-        for i, pair in enumerate(pairs)
-        if pair.b is not None and int(np.prod([len(s.movable) for s in pair.sides])) >= N_PAIRS
-    ]
+    """What one head ties together in each pair; nothing in single texts or without heads."""
+    usable = [i for i, pair in enumerate(pairs) if pair.b is not None and has_pairs(pair)]
     if not usable:
         return {}
     try:

@@ -11,7 +11,7 @@ from disorder.metrics import mean, share
 from disorder.registry import explanation
 from disorder.results.result import Figure, Row
 from disorder.transformations import parse
-from disorder.types import Outcomes, Score
+from disorder.types import Score
 from disorder.verbs.explain.chart_style import colours, domain, intervals, name, number, offset
 from disorder.verbs.explain.result import Explained, bounds, said
 from disorder.verbs.explain.subject import Subject
@@ -33,9 +33,13 @@ def sides(subject: Subject) -> Explained:
     """
     if not subject.is_pairs:
         raise NothingToMeasure("the texts come alone, not in pairs")
-    if any(step.part.scope == "pair" for step in parse(subject.transformation).steps):
+    chosen = parse(subject.transformation)
+    if any(step.part.scope == "pair" for step in chosen.steps):
         raise NothingToMeasure(f"{subject.transformation} always takes both texts")
-    parts = {side: subject.perturbed(_on(subject.transformation, side)) for side in SIDES}
+    parts = {}
+    for side in SIDES:
+        steps = tuple(replace(step, side=side) for step in chosen.steps)
+        parts[side] = subject.perturbed(replace(chosen, steps=steps).spec)
     examples = [set(part.outcomes.example.tolist()) for part in parts.values()]
     names = sorted(set.intersection(*examples))
     if not names:
@@ -44,7 +48,8 @@ def sides(subject: Subject) -> Explained:
     rows: list[Row] = []
     for side, part in parts.items():
         kept = part.outcomes.take(np.isin(part.outcomes.example, names))
-        for title, score in _scores(kept).items():
+        found = (share(kept.n_accepted > 0), mean(kept.acceptance))
+        for title, score in zip(SCORES, found, strict=True):
             scores[f"{title}, {SIDES[side]}"] = score
             rows.append({"perturbed": SIDES[side], "score": title, **bounds(score)})
     caption = (
@@ -67,13 +72,3 @@ def sides(subject: Subject) -> Explained:
     return Explained(
         finding, [Figure("sides", caption, rows, {"layer": layers})], scores=scores, skips=skips
     )
-
-
-def _on(spec: str, side: str) -> str:
-    """The spec of the transformation, perturbing that side."""
-    chosen = parse(spec)
-    return replace(chosen, steps=tuple(replace(step, side=side) for step in chosen.steps)).spec
-
-
-def _scores(outcomes: Outcomes) -> dict[str, Score]:
-    return {"Ω_max": share(outcomes.n_accepted > 0), "mean acceptance": mean(outcomes.acceptance)}

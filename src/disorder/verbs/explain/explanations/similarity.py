@@ -13,7 +13,7 @@ from disorder.errors import BadSetting, NothingToMeasure
 from disorder.metrics import average, measure, ratio
 from disorder.registry import explanation
 from disorder.results.result import Figure, Row
-from disorder.types import Floats, Score
+from disorder.types import Floats
 from disorder.verbs.explain.chart_style import colours, intervals, name, number, offset
 from disorder.verbs.explain.result import Explained, bounds, said, signed
 from disorder.verbs.explain.subject import Subject
@@ -43,7 +43,7 @@ def similarity(subject: Subject, *, n: int = 1, ranges: int = 6) -> Explained:
         raise NothingToMeasure("all gold numbers are equal")
     held = {"original": outcomes.original[:, None, 0], "shuffled": outcomes.predictions[:, :, 0]}
     rows = [row for texts in TEXTS for row in _histogram(texts, held[texts], edges)]
-    change = _change(outcomes.original[:, 0], outcomes.predictions[:, :, 0])
+    change = average(np.nanmean(outcomes.predictions[:, :, 0], axis=1) - outcomes.original[:, 0])
     before = measure("spearman", replace(outcomes, predictions=outcomes.original[:, None, :]))
     after = measure("spearman", outcomes)
     caption = (
@@ -87,8 +87,3 @@ def _histogram(texts: str, values: Floats, edges: Floats) -> list[Row]:
             }
         )
     return found
-
-
-def _change(before: Floats, after: Floats) -> Score:
-    """The mean change per example."""
-    return average(np.nanmean(after, axis=1) - before)

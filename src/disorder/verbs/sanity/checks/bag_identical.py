@@ -16,9 +16,9 @@ from disorder.data.word_hashes import words_of
 from disorder.registry import check
 from disorder.results.result import Row, Table
 from disorder.results.writing import rounded, with_interval
-from disorder.types import Example, Ints, Score
+from disorder.types import Example
 from disorder.verbs.sanity.scoring import clustered_share
-from disorder.verbs.sanity.trials import CheckInput, Trials
+from disorder.verbs.sanity.trials import CheckInput
 from disorder.verbs.sanity.verdicts import NEEDED, NONE_FOUND, CheckResult, Verdict
 
 QUESTION = "order alone"
@@ -35,15 +35,24 @@ def bag_identical(given: CheckInput) -> CheckResult:
     if not groups:
         because = "No two rows have the same words in another order and another label"
         return CheckResult([Verdict(QUESTION, NONE_FOUND, because)])
-    scored = _tested_together(groups, trials)
+    # those whose rows are all predicted by one model that saw none of them
+    fold = trials.rows.fold
+    tested = set(trials.rows.folds)
+    scored = [
+        rows
+        for rows in groups
+        if int(fold[rows[0]]) in tested and bool((fold[rows] == fold[rows[0]]).all())
+    ]
     n_rows = sum(map(len, groups))
     because = (
         f"{len(groups):,} groups of rows ({n_rows:,} of {len(examples):,} rows) have the same "
         "words in another order and another label: a bag of words gives each group one answer"
     )
     score = None
-    if scored:
-        score = _all_right(scored, trials)
+    if scored:  # the share of groups in which every row gets its gold label
+        is_right = [bool(trials.is_right(trials.original, np.array(g)).all()) for g in scored]
+        clusters = trials.rows.cluster[[rows[0] for rows in scored]]
+        score = clustered_share(np.array(is_right), clusters)
         because += f"; the model gets all rows of a group right in {with_interval(score)} of them"
     notes = []
     if len(scored) < len(groups):
@@ -56,9 +65,7 @@ def bag_identical(given: CheckInput) -> CheckResult:
 
 
 def same_words(examples: Sequence[Example]) -> list[list[int]]:
-    """Groups of rows with the same multiset of words in each text, of which two differ in order
-    and in label.
-    """
+    """Groups of rows with the same words, of which two differ in order and in label."""
     written = [_words(example) for example in examples]
     by_bag: dict[Words, list[int]] = defaultdict(list)
     for row, (first, second) in enumerate(written):
@@ -66,16 +73,13 @@ def same_words(examples: Sequence[Example]) -> list[list[int]]:
     return [
         rows
         for rows in by_bag.values()
-        if _is_contrast({(examples[row].label, written[row]) for row in rows})
+        if any(
+            label != other and order != another
+            for (label, order), (other, another) in combinations(
+                {(examples[row].label, written[row]) for row in rows}, 2
+            )
+        )
     ]
-
-
-def _is_contrast(seen: set[tuple[str, Words]]) -> bool:
-    """Whether two of these labels and orders differ in both."""
-    return any(
-        label != other and order != another
-        for (label, order), (other, another) in combinations(seen, 2)
-    )
 
 
 def _words(example: Example) -> Words:
@@ -85,27 +89,6 @@ def _words(example: Example) -> Words:
         for text in example.texts
     )
     return first, second
-
-
-def _tested_together(groups: Sequence[list[int]], trials: Trials) -> list[list[int]]:
-    """The groups whose rows are all predicted by one model that saw none of them."""
-    fold = trials.rows.fold
-    tested = set(trials.rows.folds)
-    return [
-        rows
-        for rows in groups
-        if int(fold[rows[0]]) in tested and bool((fold[rows] == fold[rows[0]]).all())
-    ]
-
-
-def _all_right(groups: Sequence[Sequence[int]], trials: Trials) -> Score:
-    """The share of groups in which every row gets its gold label."""
-    is_right = [
-        bool(trials.is_right(trials.original, np.array(rows, dtype=np.int64)).all())
-        for rows in groups
-    ]
-    clusters: Ints = trials.rows.cluster[[rows[0] for rows in groups]]
-    return clustered_share(np.array(is_right), clusters)
 
 
 def _table(groups: Sequence[Sequence[int]], examples: Sequence[Example]) -> Table:

@@ -66,7 +66,9 @@ def baselines(given: CheckInput) -> CheckResult:
     rows = []
     scores = []
     for name, found in predictions.items():
-        rows.append(_row(trials, name, found))
+        row = {"name": name} | score_row(trials.score(found, trials.rows.tested))
+        accuracy = trials.plain_accuracy(found)
+        rows.append(row if accuracy is None else row | {"accuracy": round(accuracy, 4)})
         records, unjudged = trials.by_group(partial(_record, trials, name, found))
         scores += records
         notes |= dict.fromkeys(unjudged)
@@ -145,12 +147,6 @@ def _overlap_verdict(trials: Trials, predictions: Mapping[str, TrialPredictions]
     )
     fix = "balance the share of common words over labels"
     return Verdict(OVERLAP, trials.rule.gives_away(gain), because, gain, fix=fix, urgency=2)
-
-
-def _row(trials: Trials, name: str, predictions: TrialPredictions) -> Row:
-    row = {"name": name} | score_row(trials.score(predictions, trials.rows.tested))
-    accuracy = trials.plain_accuracy(predictions)
-    return row if accuracy is None else row | {"accuracy": round(accuracy, 4)}
 
 
 def _figure(trials: Trials, rows: Sequence[Row]) -> Figure:

@@ -39,15 +39,13 @@ Shingles = tuple[Hashes, Hashes]  # of the first and the second text
 
 def shingles(example: Example) -> Shingles:
     """The distinct words and pairs of neighbouring words of each text."""
-    first, second = (_shingles_of(text or "") for text in example.texts)
-    return first, second
-
-
-def _shingles_of(text: str) -> Hashes:
-    with np.errstate(over="ignore"):
-        words = (hashes(text) + np.uint64(1)) * GOLDEN
-        neighbours = (words[:-1] ^ (words[1:] >> np.uint64(7))) * GOLDEN
-    return np.asarray(distinct(np.concatenate([words, neighbours])))
+    found = []
+    for text in example.texts:
+        with np.errstate(over="ignore"):
+            words = (hashes(text or "") + np.uint64(1)) * GOLDEN
+            neighbours = (words[:-1] ^ (words[1:] >> np.uint64(7))) * GOLDEN
+        found.append(np.asarray(distinct(np.concatenate([words, neighbours]))))
+    return found[0], found[1]
 
 
 def near_matches(
@@ -61,7 +59,12 @@ def near_matches(
     kept = np.array([i for i, (a, b) in enumerate(rows) if len(a) + len(b)], dtype=np.int64)
     if len(kept) < 2:
         return []
-    signed = _row_signatures([rows[i] for i in kept.tolist()])
+    # half of every band comes from either text; all from the first where there are no second ones
+    first, second = ([rows[i][side] for i in kept.tolist()] for side in (0, 1))
+    signed = signatures(first)
+    if any(map(len, second)):
+        is_second = np.arange(N_BANDS * DEPTH) % 2 == 1
+        signed[:, is_second] = signatures(second)[:, is_second]
     n_old_kept = int((kept < n_old).sum())
     best: dict[int, int] = {}
     compared: set[Match] = set()
@@ -76,17 +79,6 @@ def near_matches(
             if row_similarity(rows[i], rows[j]) >= NEAR and counts(i, j):
                 best[i] = j
     return sorted(best.items())
-
-
-def _row_signatures(rows: Sequence[Shingles]) -> Hashes:
-    """Signatures in which half of every band comes from either text; all from the first where
-    there are no second ones.
-    """
-    found = signatures([first for first, _ in rows])
-    if any(len(second) for _, second in rows):
-        is_second = np.arange(N_BANDS * DEPTH) % 2 == 1
-        found[:, is_second] = signatures([second for _, second in rows])[:, is_second]
-    return found
 
 
 def row_similarity(one: Shingles, other: Shingles) -> float:
@@ -115,10 +107,7 @@ CONTRAST = "same words in another order, another label"
 
 @dataclass(frozen=True)
 class Repeats:
-    """Rows that repeat an earlier one, by kind, and contrasts; numbers are places in `examples`.
-
-    `n` is how many rows could have been found.
-    """
+    """Rows that repeat an earlier one of `n`, by kind, and contrasts, as places in `examples`."""
 
     examples: Sequence[Example]
     n: int
@@ -198,10 +187,7 @@ def _equal(keys: Sequence[object], n_old: int, taken: set[int]) -> list[Match]:
 
 
 def contrasts(examples: Sequence[Example], n_old: int = 0) -> list[Match]:
-    """Rows with the words of an earlier one in another order, and another label.
-
-    `n_old` is as in `matches`.
-    """
+    """Rows with the words of an earlier one (of `n_old`) in another order, and another label."""
     bags: dict[object, dict[tuple[str, object], int]] = {}
     found = []
     for i, example in enumerate(examples):
@@ -231,12 +217,11 @@ def _bag(texts: tuple[str, str]) -> tuple[tuple[str, ...], ...]:
 
 def _normalised(example: Example) -> tuple[str, str]:
     """The words alone, in lower case; the text itself where it has none."""
-    first, second = (_only_words(text or "") for text in example.texts)
+    first, second = (
+        " ".join(word for word in words_of(text.casefold()) if word[0].isalnum()) or text
+        for text in (each or "" for each in example.texts)
+    )
     return first, second
-
-
-def _only_words(text: str) -> str:
-    return " ".join(word for word in words_of(text.casefold()) if word[0].isalnum()) or text
 
 
 def _count_rows(what: str, repeats: Repeats) -> list[Row]:
@@ -257,7 +242,7 @@ def _count_rows(what: str, repeats: Repeats) -> list[Row]:
 
 def _single_text_rows(train: Sequence[Example], data: Sequence[Example]) -> Iterator[Row]:
     """Test rows one of whose texts is in the training data, with whatever other text."""
-    if data[0].text_b is None:
+    if not data[0].is_pair:
         return
     train_texts = [_normalised(example) for example in train]
     texts = [_normalised(example) for example in data]

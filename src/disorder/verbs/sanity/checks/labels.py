@@ -38,7 +38,8 @@ def labels(given: CheckInput) -> CheckResult:
         return CheckResult([Verdict("labels", "one label", because, fix=ADD_A_LABEL, urgency=1)])
     scored, where = _scored_rows(given)
     tested = _counts(given.task.labels, [example for example, _ in scored])
-    families = _counts(given.task.labels, _one_per_family(scored))
+    one_per_family = {(number, example.label): example for example, number in scored}
+    families = _counts(given.task.labels, one_per_family.values())
     table = Table("labels", "How frequent each label is", _rows(counts, tested, families))
     verdicts = [_skew_verdict(counts, given.rule), _rare_verdict(families, where, given.rule)]
     return CheckResult(verdicts, tables=[table])
@@ -59,11 +60,6 @@ def _scored_rows(given: CheckInput) -> tuple[list[tuple[Example, int]], str]:
     n_train = len(given.examples) - len(given.data.examples)
     numbers = given.families.number[n_train:].tolist()
     return list(zip(given.data.examples, numbers, strict=True)), "independent rows"
-
-
-def _one_per_family(rows: Iterable[tuple[Example, int]]) -> list[Example]:
-    """A row for each family and label."""
-    return list({(number, example.label): example for example, number in rows}.values())
 
 
 def _skew_verdict(counts: Counter[str], rule: VerdictRule) -> Verdict:

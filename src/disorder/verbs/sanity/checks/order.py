@@ -15,7 +15,14 @@ from disorder.results.writing import with_interval
 from disorder.types import Ints
 from disorder.verbs.sanity.pictures import cost_figure
 from disorder.verbs.sanity.trials import CheckInput, Trial, Trials
-from disorder.verbs.sanity.verdicts import NOT_NEEDED, UNDECIDED, CheckResult, Verdict, reason
+from disorder.verbs.sanity.verdicts import (
+    NEARLY_PERFECT,
+    NOT_NEEDED,
+    UNDECIDED,
+    CheckResult,
+    Verdict,
+    reason,
+)
 
 SIZES = (1, 2, 3)
 FIX = "add rows that order decides: the same words in another order, with another label"
@@ -62,7 +69,9 @@ def order_verdict(
     original = trials.score(trials.original, rows)
     chance = trials.chance(rows)
     answer, trouble = trials.rule.decide(cost, original, chance)
-    has_looked = uses_order or trials.rule.is_nearly_perfect(original, chance)
+    # so little is left to gain that what the model did not use cannot be needed
+    is_nearly_perfect = original.low >= chance + NEARLY_PERFECT * (1 - chance)
+    has_looked = uses_order or is_nearly_perfect
     if answer == NOT_NEEDED and not has_looked:
         answer = UNDECIDED
         trouble = f"The model made no use of order; it scores {with_interval(original)}"

@@ -16,7 +16,7 @@ from disorder.types import Bools, Floats, Ints, Score
 from disorder.verbs.sanity.pictures import curve, number, scatter, short_name
 from disorder.verbs.sanity.scoring import clustered_share, weighted_means
 from disorder.verbs.sanity.trials import CheckInput, Trials
-from disorder.verbs.sanity.verdicts import UNDECIDED, CheckResult, Verdict, VerdictRule
+from disorder.verbs.sanity.verdicts import UNDECIDED, CheckResult, Verdict
 
 N_BINS = 10
 FEWEST = 10  # rows that a bin must have to be shown
@@ -43,8 +43,14 @@ def overlap(given: CheckInput) -> CheckResult:
     low, high = np.quantile(shared, (1 / 3, 2 / 3))
     few = shared <= low
     many = shared >= high
+    if np.ptp(shared) == 0:
+        raise NothingToMeasure(same_overlap(float(low)))
     if low == high:
-        raise NothingToMeasure(_no_thirds(shared, float(low)))
+        part = float((shared == low).mean())
+        raise NothingToMeasure(
+            f"in {part:.2f} of the rows text_a has the same share of text_b's words ({low:.3f}): "
+            "there are no thirds to compare"
+        )
     least = with_interval(clustered_share(is_right[few], clusters[few]))
     most = with_interval(clustered_share(is_right[many], clusters[many]))
     gap = accuracy_gap(is_right, few, many, clusters)
@@ -52,7 +58,13 @@ def overlap(given: CheckInput) -> CheckResult:
         f"Of the third of rows that share least {least} are predicted right, "
         f"of those that share most {most}"
     )
-    verdict = Verdict("accuracy by overlap", _answer(gap, given.rule), because, gap, fix=FIX)
+    margin = given.rule.margin
+    answer = UNDECIDED
+    if gap.low > margin or gap.high < -margin:
+        answer = "differs"
+    elif max(abs(gap.low), abs(gap.high)) < margin:
+        answer = "does not differ"
+    verdict = Verdict("accuracy by overlap", answer, because, gap, fix=FIX)
     figures = [_bins_figure(shared, is_right, clusters, trials), _sets_figure(shared, trials)]
     return CheckResult([verdict], figures=figures)
 
@@ -62,30 +74,8 @@ def same_overlap(overlap: float) -> str:
     return f"in every row text_a has the same share of text_b's words ({overlap:.3f})"
 
 
-def _no_thirds(shared: Floats, usual: float) -> str:
-    """Why rows that share few words cannot be set apart from those that share many."""
-    if np.ptp(shared) == 0:
-        return same_overlap(usual)
-    part = float((shared == usual).mean())
-    return (
-        f"in {part:.2f} of the rows text_a has the same share of text_b's words ({usual:.3f}): "
-        "there are no thirds to compare"
-    )
-
-
-def _answer(gap: Score, rule: VerdictRule) -> str:
-    if gap.low > rule.margin or gap.high < -rule.margin:
-        return "differs"
-    if max(abs(gap.low), abs(gap.high)) < rule.margin:
-        return "does not differ"
-    return UNDECIDED
-
-
 def accuracy_gap(is_right: Bools, few: Bools, many: Bools, clusters: Ints) -> Score:
-    """How much larger the share predicted right is among `many` than among `few`.
-
-    These are different rows, so the difference is not paired by row, only by cluster.
-    """
+    """How much larger the share predicted right is among `many` than among `few`, by cluster."""
     chosen = few | many
     strata = many[chosen].astype(np.int64)
     values = is_right[chosen].astype(float)

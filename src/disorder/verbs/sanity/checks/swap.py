@@ -49,9 +49,7 @@ def _verdict(trials: Trials, trial: Trial, group: str, rows: Ints) -> Verdict:
 
 
 def by_label(trials: Trials, trial: Trial) -> list[Row]:
-    """One row per gold label: how often the prediction is unchanged, and how often it is the gold
-    label before and after the swap.
-    """
+    """One row per gold label: how often predictions stay, and are gold before and after."""
     found = []
     tested = trials.rows.tested
     for number, label in enumerate(trials.task.labels):

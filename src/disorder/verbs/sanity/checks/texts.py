@@ -51,17 +51,14 @@ def _verdict(trials: Trials, found: Sequence[Trial], group: str, rows: Ints) -> 
         costs.append(cost)
         lines.append(f"Without {dropped} it costs {in_points(cost)}; {kept} alone scores {left}")
         decided.append(trials.rule.decide(cost, original, chance, together=len(found)))
-    answer = _answer([each for each, _ in decided])
+    # both texts are needed if each is, and not needed if either is not
+    answers = {each for each, _ in decided}
+    answer = NOT_NEEDED if NOT_NEEDED in answers else UNDECIDED
+    if answers == {NEEDED}:
+        answer = NEEDED
     because = f"{'. '.join(lines)} (chance {chance:.3f})"
     troubles = [trouble for each, trouble in decided if trouble and each == answer]
     if troubles:
         because += f". {troubles[0]}"
     cheapest = min(costs, key=lambda cost: cost.value)
     return Verdict("both texts", answer, because, cheapest, group, original, fix=FIX, urgency=2)
-
-
-def _answer(answers: Sequence[str]) -> str:
-    """Both texts are needed if each is, and not needed if either is not."""
-    if NOT_NEEDED in answers:
-        return NOT_NEEDED
-    return NEEDED if set(answers) == {NEEDED} else UNDECIDED

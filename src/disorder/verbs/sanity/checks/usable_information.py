@@ -60,9 +60,10 @@ def usable_information(given: CheckInput) -> CheckResult:
         f"Of {with_interval(known)} bits per row that the model knows of the label, shuffling "
         f"destroys {with_interval(destroyed)}"
     )
+    pairs = without.get(shuffle_spec(2))
     tables = [
-        _needing_order(trials, rows, with_order, without),
-        _worth_a_look(trials, rows, with_order, without),
+        _needing_order(trials, rows, lost, None if pairs is None else with_order - pairs),
+        _worth_a_look(trials, rows, np.stack([with_order, *without.values()])),
     ]
     records: list[Row] = [
         {"check": "usable_information", "transformation": spec, "design": design, "group": "all"}
@@ -78,10 +79,7 @@ def usable_information(given: CheckInput) -> CheckResult:
 
 
 def pvi(trials: Trials, predictions: TrialPredictions, rows: Ints) -> Floats:
-    """How many bits a model saves on the gold label of each row against the labels' frequencies.
-
-    Where it made no prediction, as for rows that cannot be shuffled this way, it is NaN.
-    """
+    """How many bits a model saves on the gold label of each row; NaN without a prediction."""
     prior = trials.label_shares_of(rows)
     said = np.maximum(predictions.plain[rows], 1e-12)
     half = trials.rows.cluster[rows] % 2
@@ -114,35 +112,26 @@ def _temperature(probabilities: Floats, gold: Ints) -> float:
     return float(TEMPERATURES[int(np.argmin(losses))])
 
 
-def _needing_order(
-    trials: Trials, rows: Ints, with_order: Floats, without: dict[str, Floats]
-) -> Table:
+def _needing_order(trials: Trials, rows: Ints, lost: Floats, with_pairs: Floats | None) -> Table:
     """The rows that lose most when words are shuffled; what they lose when pairs of words are
     shows how much of that was the choice of the largest.
     """
-    lost = with_order - without[shuffle_spec(1)]
     first = [place for place in np.argsort(-lost, kind="stable") if lost[place] > 0][:SHOWN]
     caption = (
         "Rows that need order most, for this model: bits lost when words are shuffled (chosen by "
         "it, so that it leans upwards), and when pairs of words are"
     )
-    pairs = without.get(shuffle_spec(2))
     found = []
     for place in first:
-        more = {} if pairs is None else {"lost_with_pairs": _bits(with_order - pairs, place)}
+        more = {} if with_pairs is None else {"lost_with_pairs": _bits(with_pairs, place)}
         found.append(_row(trials, int(rows[place])) | {"lost": _bits(lost, place)} | more)
     return Table("rows_that_need_order", caption, found)
 
 
-def _worth_a_look(
-    trials: Trials, rows: Ints, with_order: Floats, without: dict[str, Floats]
-) -> Table:
-    """Rows whose label every model thinks less likely than its frequency, with and without
-    order.
-    """
-    every = np.stack([with_order, *without.values()])
-    is_doubted = (np.nan_to_num(every, nan=-1.0) < 0).all(axis=0) & (every[0] < -1)
-    first = [place for place in np.argsort(with_order, kind="stable") if is_doubted[place]]
+def _worth_a_look(trials: Trials, rows: Ints, known: Floats) -> Table:
+    """Rows whose label every model finds unlikely, with order (the first) and without."""
+    is_doubted = (np.nan_to_num(known, nan=-1.0) < 0).all(axis=0) & (known[0] < -1)
+    first = [place for place in np.argsort(known[0], kind="stable") if is_doubted[place]]
     caption = (
         "Rows whose label is worth a look: below its frequency for every model, with and without "
         "order; by the bits it costs"
@@ -151,7 +140,7 @@ def _worth_a_look(
     said = trials.original.plain[rows].argmax(axis=1)
     found = [
         _row(trials, int(rows[place]))
-        | {"predicted": labels[int(said[place])], "bits": _bits(with_order, place)}
+        | {"predicted": labels[int(said[place])], "bits": _bits(known[0], place)}
         for place in first[:SHOWN]
     ]
     return Table("labels_worth_a_look", caption, found)

@@ -33,10 +33,7 @@ SHOWN = 100
 
 @dataclass(frozen=True, eq=False)
 class SideWords:
-    """The words of one text of every row: `row[i]` has the word numbered `word[i]`, once per row.
-
-    `family` and `label` are numbers per row of the data.
-    """
+    """The words of one text of every row: `row[i]` has the word numbered `word[i]`, once."""
 
     side: str
     words: Sequence[str]
@@ -102,8 +99,20 @@ def words(given: CheckInput) -> CheckResult:
     covered = _share_with_giveaway(rows, sides, len(examples))
     unit = "rows" if given.families.n == len(examples) else "independent rows"
     verdict = _verdict(rows, n_tests, covered, given.rule, unit)
-    note = _note(n_tests, len(examples), given.families.n)
-    return CheckResult([verdict], tables=[_table(rows)], notes=[note])
+    n_families = given.families.n
+    counted = ""
+    if n_families < len(examples):
+        counted = f"; those that share a text or most words of one count as one: {n_families:,}"
+    note = (
+        f"{len(examples):,} rows{counted}; {n_tests:,} words and labels looked at (words in "
+        f"{FEWEST} rows or more); intervals hold for all together at 95 %; PMI is smoothed by "
+        f"{SMOOTHING:g} imagined rows"
+    )
+    caption = "Words that give a label away, by the lower bound of their PMI (bits)"
+    if len(rows) > SHOWN:
+        caption += f"; the first {SHOWN} of {len(rows):,}"
+    table = Table("label_words", caption, rows[:SHOWN])
+    return CheckResult([verdict], tables=[table], notes=[note])
 
 
 def _sides(given: CheckInput, labels: Sequence[str]) -> list[SideWords]:
@@ -142,7 +151,7 @@ def _giveaways(
         n = int(counts[word])
         share = float(shares[word, column])
         prior = float(side.priors[column])
-        low, high = joint_interval(share, n, n_tests)
+        low, high = wilson(share, n, joint_z(n_tests))  # so wide that all hold together at 95 %
         if low > prior + margin:
             yield {
                 "word": side.words[word],
@@ -162,11 +171,6 @@ def _giveaways(
 def _smoothed_pmi(share: float, n: int, prior: float) -> float:
     smoothed = (share * n + SMOOTHING * prior) / (n + SMOOTHING)
     return rounded(log2(smoothed / prior))
-
-
-def joint_interval(share: float, n: int, n_tests: int) -> tuple[float, float]:
-    """Wilson's interval for a share of n, so wide that this many hold together at 95 %."""
-    return wilson(share, n, joint_z(n_tests))
 
 
 def _share_with_giveaway(rows: Sequence[Row], sides: Sequence[SideWords], n_rows: int) -> float:
@@ -203,21 +207,3 @@ def _verdict(
     )
     fix = "rewrite rows with these words, or balance their labels (label_words.csv)"
     return Verdict("label words", "found", because, is_learned=True, fix=fix, urgency=2)
-
-
-def _table(rows: Sequence[Row]) -> Table:
-    caption = "Words that give a label away, by the lower bound of their PMI (bits)"
-    if len(rows) > SHOWN:
-        caption += f"; the first {SHOWN} of {len(rows):,}"
-    return Table("label_words", caption, rows[:SHOWN])
-
-
-def _note(n_tests: int, n_rows: int, n_families: int) -> str:
-    counted = ""
-    if n_families < n_rows:
-        counted = f"; those that share a text or most words of one count as one: {n_families:,}"
-    return (
-        f"{n_rows:,} rows{counted}; {n_tests:,} words and labels looked at (words in {FEWEST} rows "
-        "or more); intervals hold for all together at 95 %; PMI is smoothed by "
-        f"{SMOOTHING:g} imagined rows"
-    )

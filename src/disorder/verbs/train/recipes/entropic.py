@@ -12,14 +12,14 @@ from typing import Any
 
 from disorder.registry import recipe
 from disorder.types import ORIGINAL
-from disorder.verbs.train.calibrating import (
+from disorder.verbs.train.evaluation import (
     MAY_ABSTAIN,
     ThresholdRule,
     calibrate_after,
     in_turn,
     observe_after,
 )
-from disorder.verbs.train.losses import gold_loss, kl_from_uniform, mean_by_kind
+from disorder.verbs.train.inputs import gold_loss, kl_from_uniform, mean_by_kind
 from disorder.verbs.train.recipe_plan import Job, Phase
 
 EPOCHS = 3

@@ -15,7 +15,7 @@ from disorder.errors import BadData
 from disorder.registry import recipe
 from disorder.types import ORIGINAL
 from disorder.types.predictions import ABSTAINED
-from disorder.verbs.train.calibrating import observe_after
+from disorder.verbs.train.evaluation import observe_after
 from disorder.verbs.train.inputs import Inputs
 from disorder.verbs.train.recipe_plan import Job, Phase
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from disorder.registry import recipe
-from disorder.verbs.train.losses import gold_loss
+from disorder.verbs.train.inputs import gold_loss
 from disorder.verbs.train.recipe_plan import Job, Phase
 
 

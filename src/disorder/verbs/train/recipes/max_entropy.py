@@ -12,8 +12,8 @@ from typing import Any
 
 from disorder.registry import recipe
 from disorder.types import ORIGINAL, Fidelity
-from disorder.verbs.train.calibrating import MAY_ABSTAIN, calibrate_after, in_turn, observe_after
-from disorder.verbs.train.losses import entropy, gold_loss, mean_by_kind
+from disorder.verbs.train.evaluation import MAY_ABSTAIN, calibrate_after, in_turn, observe_after
+from disorder.verbs.train.inputs import entropy, gold_loss, mean_by_kind
 from disorder.verbs.train.recipe_plan import Job, Phase
 
 

@@ -15,8 +15,7 @@ import numpy as np
 from disorder.errors import BadData
 from disorder.registry import recipe
 from disorder.types import Example, Fidelity, Task
-from disorder.verbs.train.inputs import Inputs, perturbed_copies
-from disorder.verbs.train.losses import cross_entropy
+from disorder.verbs.train.inputs import Inputs, cross_entropy, perturbed_copies
 from disorder.verbs.train.recipe_plan import Job, Phase
 
 LABELS = ("fake", "real")
@@ -34,16 +33,11 @@ def order_pretask(job: Job, *, fidelity: Fidelity = "paper") -> list[Phase]:
 
 def _real_and_fake(examples: Sequence[Example], task: Task, spec: str, seed: int) -> Inputs:
     """The texts that the task perturbs, as they are and faked, as many of one as of the other."""
-    sentences = [Example(e.id, _sentence(e, task), None, "real") for e in examples]
+    side = 1 if task.breaks == "b" else 0
+    sentences = [Example.of(e.id, e.texts[side] or e.text_a, None, "real") for e in examples]
     fake = perturbed_copies(sentences, task, [spec], seed=seed, context=None)
     if not fake.texts:
         raise BadData(f"order_pretask: no text has two words that could change places ({spec})")
     real = [sentences[i].texts for i in fake.examples]
     targets = np.repeat(np.array([1, 0]), len(real))
     return Inputs([*real, *fake.texts], targets, targets == 0)
-
-
-def _sentence(example: Example, task: Task) -> str:
-    if task.breaks == "b" and example.text_b is not None:
-        return example.text_b
-    return example.text_a

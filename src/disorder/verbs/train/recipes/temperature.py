@@ -5,7 +5,7 @@ Word Salad (Gupta et al., 2021), Table 8.
 from __future__ import annotations
 
 from disorder.registry import recipe
-from disorder.verbs.train.calibrating import calibrate_after
+from disorder.verbs.train.evaluation import calibrate_after
 from disorder.verbs.train.recipe_plan import Job, Phase
 
 

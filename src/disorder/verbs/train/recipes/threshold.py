@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from disorder.registry import recipe
 from disorder.types import ORIGINAL
-from disorder.verbs.train.calibrating import (
+from disorder.verbs.train.evaluation import (
     MAY_ABSTAIN,
     ThresholdRule,
     calibrate_after,
