@@ -24,7 +24,7 @@ from disorder.transformations.surface_control import _ending
 from disorder.transformations.words.lines import lines
 from disorder.types import Example, Ints, Task
 from disorder.verbs.audit import audit
-from disorder.verbs.audit.division import BLOCK_LETTERS, in_blocks
+from disorder.verbs.audit.sampling import BLOCK_LETTERS, in_blocks
 from faults.laboratory import rows
 
 
