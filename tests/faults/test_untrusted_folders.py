@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from disorder.data import read_data
 from disorder.errors import BadData, DisorderError
 from disorder.models import load
-from disorder.models.inputs.variants import text_segments
+from disorder.models.inputs.variants import text_parts
 from disorder.results.render import render
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
@@ -367,7 +367,7 @@ def test_kept_predictions_that_no_model_made_are_not_used(
     task = Task("toy", ("no", "yes"), "a")
     model = load(Costly(), task=task, cache=tmp_path)
     assert model.cache is not None
-    key = key_of("costly:1", "fp32", text_segments(("a", None)))
+    key = key_of("costly:1", "fp32", text_parts(("a", None)))
     model.cache.put([key], Predictions.answered(np.array([values])))
     assert model(["a", "b"]).tolist() == [[0.25, 0.75]] * 2
     assert model.counts["cached"] == 0
