@@ -71,6 +71,9 @@ def test_the_suite_climbs_from_no_bigram_to_the_syntax() -> None:
         "shuffle_window:window=3",
         "shuffle_window:window=5",
         "trade_classes",
+        "derange:share=0.25",
+        "derange:share=0.5",
+        "derange:share=0.75",
     ]
     assert all(parse(spec).keeps_words for spec in suite("ladder"))
     assert not set(suite("ladder")) & set(suite("full"))

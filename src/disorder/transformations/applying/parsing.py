@@ -48,7 +48,7 @@ CLASSES = [
     *(f"drop_pos:tags={tag}" for tag in (*SINGLE, "NOUN+PRON")),
     *(f"keep_pos:tags={tags}" for tags in KEPT),
 ]
-DOSES = ["derange", *(f"derange:share={share}" for share in (0.25, 0.5, 0.75))]
+DOSES = [f"derange:share={share}" for share in (0.25, 0.5, 0.75)]
 DECLARED = {
     "classes": CLASSES,
     "full": CLASSES,
