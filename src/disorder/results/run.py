@@ -362,9 +362,9 @@ class Run(BaseModel):
         return Picture(run_figure(self, name, transformation).svg)
 
     def _repr_html_(self) -> str:
-        from disorder.results.render import framed, page
+        from disorder.results.render import render
 
-        return framed(page(self.result, in_folder=False))
+        return render(self.result, "frame")
 
     def __repr__(self) -> str:
         head = f"Run({self.model} on {self.data}, {self.n_examples:,} examples, {self.status})"

@@ -13,9 +13,8 @@ from disorder.errors import DisorderError, UnknownName
 from disorder.registry import TransformationPart, parts
 from disorder.results import charts
 from disorder.results.conclusion import MAIN, Conclusion, brief, conclusion_rules, figures
-from disorder.results.grid import Cell, Grid
 from disorder.results.next_steps import next_steps
-from disorder.results.result import Figure, Result, Row, Section
+from disorder.results.result import Cell, Figure, Grid, Result, Row, Section
 from disorder.results.run import NEEDS, Record, Run
 from disorder.results.run_tables import (
     answer_grid,

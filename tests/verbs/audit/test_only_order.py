@@ -14,7 +14,7 @@ import disorder
 import zoo
 from disorder.errors import DisorderError
 from disorder.results.conclusion import sentence
-from disorder.results.render import page
+from disorder.results.render import render
 from disorder.results.run_result import run_result
 from disorder.results.run_tables import score_grid
 from disorder.verbs.compare.finished_run import FinishedRun
@@ -156,6 +156,17 @@ class TestRefusals:
         assert run.conclusion == declining.conclusion
         assert any("no_answer='abstain' changes nothing" in note for note in run.notes)
 
+    def test_a_model_that_answers_nothing_gets_no_variants_to_find_q(self, tmp_path: Path) -> None:
+        asked: list[str] = []
+
+        def silent(texts: Sequence[str]) -> list[None]:
+            asked.extend(texts)
+            return [None] * len(texts)
+
+        with pytest.raises(DisorderError):
+            audited(zoo.evidence_rows("plain", 100), silent, tmp_path, q="auto", short=None)
+        assert len(asked) <= 64 + 100
+
 
 class TestScope:
     def test_row_7_a_text_without_another_order_lets_the_other_move(self, tmp_path: Path) -> None:
@@ -264,7 +275,7 @@ class TestNoise:
         assert floor["agreement"].low < run.score("derange", "agreement").value
         assert floor["agreement"].value == pytest.approx(0.62, abs=0.15)
         assert floor["wos"].n < floor["agreement"].n == 30
-        assert "same texts again" in page(run_result(run))
+        assert "same texts again" in render(run_result(run), "page")
         shown = score_grid(run, metrics=["agreement", "wos"])
         assert [row[0].text for row in shown.rows][-1] == "same texts again"
 

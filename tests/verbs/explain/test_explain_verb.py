@@ -23,7 +23,7 @@ from disorder.registry import ExplanationPart, explanation, parts, unregister
 from disorder.requests.explain import ExplainOptions, ExplainOutput
 from disorder.requests.option import declared_in
 from disorder.requests.settings import Settings
-from disorder.results.render import page
+from disorder.results.render import render
 from disorder.types import Dataset, Example
 from disorder.verbs.explain import (
     Explained,
@@ -128,7 +128,7 @@ def test_what_a_model_cannot_show_is_one_line_and_the_rest_stays() -> None:
         raise BadModel("this model gives no attentions")
 
     found = explain("builtin", by=["attended", "omega_curve"], **SMALL)
-    html = page(found.result)
+    html = render(found.result, "page")
     assert "this model gives no attentions" in html
     assert "<svg" in html
     with pytest.raises(NothingToMeasure, match="no attentions"):
@@ -352,5 +352,5 @@ def test_a_page_says_where_two_explanations_disagree() -> None:
     found = explain("builtin", by=["one", "another"], **SMALL)
     [line] = found.disagreements
     assert "order is used according to one, and not according to another" in line
-    assert "these explanations disagree" in page(found.result)
+    assert "these explanations disagree" in render(found.result, "page")
     assert not explain("builtin", by="one", **SMALL).disagreements

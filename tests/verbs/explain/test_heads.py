@@ -14,7 +14,7 @@ import pytest
 from disorder.errors import BadSetting, DisorderError
 from disorder.models import attentions, load, predict_without
 from disorder.requests.settings import Settings
-from disorder.results.render import page
+from disorder.results.render import render
 from disorder.types import Dataset, Example, Floats, Task
 from disorder.verbs.explain import Subject, explain
 from disorder.verbs.explain.explanations.heads import random_heads
@@ -291,8 +291,8 @@ def test_a_model_without_attentions_is_one_line_and_the_rest_stays(
 ) -> None:
     found = explain("builtin", "builtin", by=["heads", "omega_curve"], limit=20, q=5)
     assert found.sections[0].reason.startswith("builtin shows no attentions; ")
-    assert "builtin shows no attentions; " in page(found.result)
-    assert "<svg" in page(found.result)
+    assert "builtin shows no attentions; " in render(found.result, "page")
+    assert "<svg" in render(found.result, "page")
 
 
 def test_single_texts_and_unknown_labels_are_told(matcher: Path, data: Dataset) -> None:
