@@ -26,6 +26,7 @@ from disorder.models.servers.endpoint import MOST, Endpoint
 from disorder.models.servers.event_loop import run
 from disorder.models.servers.probing import Memory, probed
 from disorder.models.servers.replies import named_options
+from disorder.types import text_segments
 from disorder.types.predictions import FAILED, Prediction, Predictions
 from fake_server import FakeServer, Fault
 from oracles import guess, item_of
@@ -69,7 +70,7 @@ def test_each_way_gives_what_the_model_behind_it_says(way: str) -> None:
         assert model.way_name == way
         found = model(TEXTS).values
     wanted = expected(model.prompt)
-    if model.description(TEXTS[0])["gives_probabilities"]:
+    if model.description(text_segments(TEXTS[0]))["gives_probabilities"]:
         assert found == pytest.approx(wanted, abs=1e-4)
     else:
         assert (found.argmax(axis=1) == wanted.argmax(axis=1)).all()
@@ -101,7 +102,7 @@ def test_openai_decisions_are_spoken_too() -> None:
 def test_the_best_way_is_taken_and_the_others_are_named() -> None:
     with FakeServer(brain=brain, offers=("first-token", "constrained")) as server:
         model = model_of(server)
-        description = model.description(TEXTS[0])
+        description = model.description(text_segments(TEXTS[0]))
     assert description["answers"] == "first-token"
     assert set(description["refused"]) == {"decisions", "prompt-logprobs"}
     assert "404" in description["refused"]["decisions"]
