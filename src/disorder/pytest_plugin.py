@@ -21,7 +21,7 @@ def disorder_audit(request: pytest.FixtureRequest) -> Callable[..., Run]:
     """As `disorder.audit`; a test that fails shows what its audits found."""
 
     def audited(model: Any, data: Any, **options: Any) -> Run:
-        from disorder import audit
+        from disorder.verbs.audit import audit
 
         run = audit(model, data, **options)
         request.node.add_report_section("call", "disorder", str(run))

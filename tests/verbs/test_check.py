@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 import disorder
-from disorder.cli import main
+from conftest import Command
 
 ROWS = [
     {"text": f"item{i} number{i} {'fine' if i % 2 else 'poor'} case{i} end{i}", "label": str(i % 2)}
@@ -40,7 +40,7 @@ def test_a_model_that_became_worse_fails(accepted: Path, tmp_path: Path) -> None
     failed = [ruling.metric for ruling in found.decision.rulings if not ruling.passed]
     assert failed == ["accuracy minus that of the last run"]
     assert not found.passed
-    assert "less accurate" in " ".join(found.lines())
+    assert "accuracy is lower" in " ".join(found.lines())
 
 
 def test_the_same_model_passes_and_rules_still_count(accepted: Path) -> None:
@@ -54,7 +54,7 @@ def test_the_same_model_passes_and_rules_still_count(accepted: Path) -> None:
 
 
 def test_the_command_finds_the_last_run_and_writes_one_summary(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
     monkeypatch.chdir(tmp_path)
     lines = "".join(f"{row['text']},{row['label']}\n" for row in ROWS)
@@ -63,11 +63,12 @@ def test_the_command_finds_the_last_run_and_writes_one_summary(
         "def good(texts):\n    return ['1' if 'fine' in t.split() else '0' for t in texts]\n"
     )
     words = ["check", "looks.py:good", "data.csv", "--with", "derange", "--q", "2"]
-    assert main([*words]) == 0
-    assert "Not compared: runs has no finished run on data.csv" in capsys.readouterr().out
+    code, said, _ = command(*words)
+    assert code == 0
+    assert "Not compared: runs has no finished run on data.csv" in said
     rule = ["--fail-if", "skill_kept > 0.5", "--junit", "out.xml", "--markdown", "out.md"]
-    assert main([*words, *rule]) == 1
-    said = capsys.readouterr().out
+    code, said, _ = command(*words, *rule)
+    assert code == 1
     assert "use word order alike" in said
     assert "FAIL" in said
     suite = ElementTree.parse("out.xml").getroot()
