@@ -14,6 +14,7 @@
 # make lock          requirements.lock and requirements-extras.lock again, from the package index
 # make sbom          what the locks hold, as *.cdx.json; make vulnerabilities looks them up
 # make test-lock     install from requirements.lock alone, in a fresh environment, and audit
+# make everything    every check in clean clones and new environments, resumed check by check; hours
 # make dist          sdist and wheel in dist/; make test-dist tests them in a clean environment
 PYTHON ?= python3
 VENV ?= .venv
@@ -24,7 +25,7 @@ PARALLEL := -n 2 --dist worksteal
 
 .PHONY: demo test test-shared test-browser test-laboratory test-faults test-inspect test-extras test-lock test-dist test-newcomer \
 	chromium lint lock sbom vulnerabilities clean \
-	docs reference house tutorials screenshots dist
+	docs reference house tutorials screenshots dist everything
 
 demo: $(VENV)/installed
 	$(BIN)/disorder audit
@@ -84,6 +85,9 @@ dist: | $(VENV)/bin/python
 
 test-dist:
 	scripts/test_dist.sh
+
+everything:
+	$(PYTHON) scripts/everything.py
 
 test-laboratory: $(VENV)/installed-all
 	$(PYTEST) $(PARALLEL) -m laboratory

@@ -21,15 +21,15 @@ ROOT = Path(__file__).parents[1]
 CORE = "core"
 TESTS = {
     CORE: [
-        "tests/runs",
+        "tests/store/test_run.py",
         "tests/metrics/test_unli.py",
         "tests/data/test_reading.py",
-        "tests/report/test_report.py",
+        "tests/results/test_report.py",
         "tests/cli/test_terminal.py",
     ],
     "hf": ["tests/models/test_hf.py", "tests/models/test_pipeline.py"],
     "nlp": ["tests/transformations/test_tags.py", "tests/transformations/test_chinese.py"],
-    "ray": ["tests/engines/test_ray_engine.py", "tests/runs/test_place.py"],
+    "ray": ["tests/engines/test_ray_engine.py", "tests/store/test_place.py"],
     "smt": ["tests/papers/test_pbsmt.py"],
     "train": ["tests/verbs/train/test_encoder_training.py"],
     "explain": ["tests/verbs/explain/test_word_distances.py"],

@@ -234,7 +234,7 @@ class TrainedContext(RunContext):
     def training(self, spec: str) -> Iterator[Example]:
         first, second = PAIRS[self.language]
         for i in range(24):
-            yield Example(str(i), *((first, second) if i % 2 else (second, first)), "neutral")
+            yield Example.of(str(i), *((first, second) if i % 2 else (second, first)), "neutral")
 
 
 @pytest.mark.parametrize("language", PAIRS)
@@ -242,7 +242,7 @@ class TrainedContext(RunContext):
 def test_what_is_translated_has_words_of_its_training_data(name: str, language: str) -> None:
     pytest.importorskip("thot", reason="needs thot")
     first, second = PAIRS[language]
-    given = Example("1", first, second, "neutral")
+    given = Example.of("1", first, second, "neutral")
     apply = partial(
         parse(f"{name}:train=own").apply, given, task=task_in(language), q=1, seed=0, short="use"
     )

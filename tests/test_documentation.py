@@ -112,7 +112,7 @@ def test_the_five_minute_transformation_works() -> None:
         "\nfrom disorder.transformations import parse\n"
         "from disorder.transformations.rendering import variant_texts\n"
         "from disorder.types import Example, Task\n"
-        "example, task = Example('1', 'one two three four.', None, 'x'), Task('t', ('x',))\n"
+        "example, task = Example.of('1', 'one two three four.', None, 'x'), Task('t', ('x',))\n"
         "made = parse('swap_neighbours').apply(example, task=task, q=1, seed=0)\n"
         "assert variant_texts(made) == [('two one four three.', None)]\n"
     )

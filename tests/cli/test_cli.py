@@ -186,7 +186,7 @@ class TestPerturb:
             tmp_path / "new" / "o.jsonl",
         )
         assert (code, out) == (0, "")
-        assert "4 examples used, 12 variants written to " in err
+        assert "4 examples used, 12 variants written\n" in err
         records = [
             json.loads(line)
             for line in (tmp_path / "new" / "o.jsonl").read_text(encoding="utf-8").splitlines()

@@ -37,7 +37,7 @@ def test_from_data_to_scores(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         == 0
     )
     said = capsys.readouterr().out
-    assert "24 items written to" in said
+    assert "24 items for people" in said
     assert "derange 12, original 12" in said
     assert run("human", "export", task, "--what", "items", "--out", tmp_path / "items.csv") == 0
     with (tmp_path / "items.csv").open(encoding="utf-8", newline="") as file:

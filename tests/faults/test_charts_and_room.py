@@ -17,7 +17,7 @@ from disorder.cli.folders import new_folder
 from disorder.errors import CannotWrite, DisorderError
 from disorder.results import drawing
 from disorder.results.drawing import ChartFailed, ChartProcess, drawn_by_child
-from disorder.results.render import page
+from disorder.results.render import render
 from disorder.results.run_folder import read_run
 from disorder.store.storage import write_atomically
 from disorder.verbs import transformation_samples
@@ -72,7 +72,7 @@ class TestCharts:
     ) -> None:
         monkeypatch.setattr(drawing, "CHILD", "import os; os.abort()")
         monkeypatch.setattr(drawing, "drawn_by_child", ChartProcess())
-        text = page(read_run(finished).result)
+        text = render(read_run(finished).result, "page")
         assert "The chart could not be drawn (the process that draws charts died with" in text
         assert "</html>" in text
         with pytest.raises(ChartFailed):

@@ -127,7 +127,9 @@ def test_hostile_texts_are_perturbed_or_left_out() -> None:
         nonlocal n_tried
         n_tried += 1
         with bounded(), suppress(DoesNotApply):
-            known[number].apply(Example("1", text, None, "x"), task=task, q=3, seed=0, short="use")
+            known[number].apply(
+                Example.of("1", text, None, "x"), task=task, q=3, seed=0, short="use"
+            )
 
     perturb()
     note("hostile texts", n_tried, survived=n_tried, what="any characters, halves of them too")
@@ -231,16 +233,17 @@ def human_items(folder: Path) -> list[str]:
 def test_mutated_studies_are_shown_or_refused(tmp_path: Path) -> None:
     from disorder.papers.study import study
     from disorder.papers.study.folder import as_markdown, read_study
-    from disorder.papers.study.table_lines import latex_table
-    from disorder.results.render import page
+    from disorder.papers.study.table_lines import paper_grid
+    from disorder.results.render import latex_table, render
 
     folder = tmp_path / "study"
     study("unli/table2", "uniform", data="builtin", limit=9, q=2, cache="off", out=folder)
 
     def use() -> None:
         found = read_study(folder)
-        for show in (as_markdown, latex_table, lambda found: page(found.result)):
-            show(found)
+        as_markdown(found)
+        latex_table(paper_grid(found))
+        render(found.result, "page")
 
     n = try_mutations(folder, size(25, 500), use, names=["result.json"])
     note("hostile studies", n, survived=n)

@@ -71,14 +71,14 @@ def test_shuffle_of_many_equal_words_looks_at_few_pairs(monkeypatch: pytest.Monk
         return hold(self, before, after)
 
     monkeypatch.setattr(orders.Bigrams, "hold", counted)
-    example = Example("1", " ".join(words), None, "x")
+    example = Example.of("1", " ".join(words), None, "x")
     with suppress(DoesNotApply):  # whether there is such an order at all is not the question
         parse("shuffle").apply(example, task=Task("t", ("x", "y"), "a"), q=10, seed=0, short="use")
     assert sum(looked_at) < 400 * len(words)  # after every swap again, it would be thousands
 
 
 def example_of(letters: int) -> Example:
-    return Example(str(letters), "a" * letters, None, "x")
+    return Example.of(str(letters), "a" * letters, None, "x")
 
 
 def test_usual_texts_stay_in_blocks_of_one_size() -> None:

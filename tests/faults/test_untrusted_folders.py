@@ -21,7 +21,7 @@ from disorder.data import read_data
 from disorder.errors import BadData, DisorderError
 from disorder.models import load
 from disorder.models.inputs.variants import text_segments
-from disorder.results.render import page
+from disorder.results.render import render
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
 from disorder.results.terminal import show_result
@@ -238,7 +238,7 @@ def _is_shown(run: Run) -> None:
     try:
         with open(os.devnull, "w", encoding="utf-8") as nowhere:
             show_result(run.result, Console(file=nowhere), is_all=True)
-        page(run.result)
+        render(run.result, "page")
     except DisorderError:
         pass
     finally:

@@ -24,14 +24,11 @@ from disorder.registry import (
     transformation,
     unregister,
 )
-from disorder.results.board_page import page as board_page
-from disorder.results.comparison_table import show_comparison
-from disorder.results.model_card import model_card
-from disorder.results.render import page
-from disorder.results.render import page as result_page
+from disorder.results.model_card import card_result
+from disorder.results.render import latex_table, render
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
-from disorder.results.run_tables import latex_table as run_table
+from disorder.results.run_tables import paper_grid
 from disorder.results.terminal import show_result
 from disorder.types import Outcomes, PositionRows, Sentence
 from disorder.verbs.audit import audit
@@ -91,7 +88,7 @@ def test_the_terminal_has_its_column_and_its_meaning(run: Run) -> None:
 
 
 def test_the_report_has_its_column_and_its_meaning(run: Run) -> None:
-    html = page(run.result)
+    html = render(run.result, "page")
     assert '<th scope="col" class="number">calm</th>' in html
     assert f"<dt>calm (calmness)</dt><dd>{MEANING}</dd>" in html
 
@@ -101,11 +98,8 @@ def test_compare_shows_its_difference(folder: Path) -> None:
     [difference] = [d for d in found.differences if d.metric == "calmness"]
     assert difference.other_value == 1
     assert difference.low > 0
-    console = Console(file=io.StringIO(), width=120)
-    show_comparison(found, console)
-    assert isinstance(console.file, io.StringIO)
-    assert "  calm " in console.file.getvalue()
-    assert MEANING in result_page(found.result, in_folder=False)
+    assert "  calm " in render(found.result, "terminal")
+    assert MEANING in render(found.result, "page")
 
 
 def test_a_gate_decides_on_it(run: Run) -> None:
@@ -145,15 +139,15 @@ def test_the_viewer_shows_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_papers_cards_and_the_board_show_both(folder: Path, run: Run) -> None:
-    table = run_table(run)
+    table = latex_table(paper_grid(run))
     assert "calm" in table
     assert "last\\_first" in table
-    card = model_card(run)
+    card = render(card_result(run), "card")
     assert "calmness" in card
     assert "last_first" in card
     made = board(folder, score="calmness")
     assert all(row.scores["calmness"] is not None for row in made.rows)
-    html = board_page(made)
+    html = render(made.result, "page")
     assert "calm</button>" in html
     assert MEANING in html
     with pytest.raises(UnknownName, match="did you mean 'calmness'"):
@@ -161,8 +155,8 @@ def test_papers_cards_and_the_board_show_both(folder: Path, run: Run) -> None:
 
 
 def test_pages_show_the_transformation(run: Run) -> None:
-    assert "last_first" in page(run.result)
-    assert "Put the last word first" in page(run.result)
+    assert "last_first" in render(run.result, "page")
+    assert "Put the last word first" in render(run.result, "page")
 
 
 def test_a_reference_of_your_own_has_both() -> None:
@@ -190,6 +184,6 @@ def test_a_run_is_shown_when_its_plugin_is_gone(run: Run) -> None:
     lost = run.model_copy(deep=True)
     for record in lost.scores:
         record.metric = record.metric.replace("calmness", "composure")
-    html = page(lost.result)
+    html = render(lost.result, "page")
     assert '<th scope="col" class="number">composure</th>' in html
     assert "measured by a plugin that is not installed here" in html

@@ -15,7 +15,7 @@ from disorder.errors import BadSetting, DisorderError, UnknownName
 from disorder.models.prompting import Prompt, PromptedModel, Question, Shot, findings, prompt_for
 from disorder.models.prompting.template import PromptTemplate
 from disorder.registry import PromptPart, parts
-from disorder.types import Floats, Task
+from disorder.types import Floats, Task, text_segments
 
 PAIR = ("A man sleeps.", "A man is awake.")
 SHOT = Shot(("It rains.", "It is dry."), "contradiction")
@@ -77,7 +77,8 @@ def test_every_registered_prompt_can_be_filled_in() -> None:
     for entry in parts(PromptPart).values():
         template = PromptTemplate(entry.name, entry.function())
         options = list(entry.words.values()) or ["x", "y"]
-        item = template.item(("TEXT", "OTHER" if entry.texts == 2 else None), options)
+        given = text_segments(("TEXT", "OTHER" if entry.texts == 2 else None))
+        item = template.item({**given, "question": "TEXT"}, options)
         # options that are likely after the question, and not shown, need no instruction
         assert bool(template.instruction(options)) == (entry.name != "continuation")
         assert "TEXT" in item
@@ -113,7 +114,7 @@ def test_a_mistake_in_a_template_is_one_line(source: str, message: str) -> None:
 def test_what_fails_when_filled_in_is_one_line(expression: str) -> None:
     template = PromptTemplate("mine", "{{ text_a }} {{ " + expression + " }}")
     with pytest.raises(DisorderError, match=r"^prompt mine cannot be filled in: [^\n]+$"):
-        template.item(("a", None), ["yes", "no"])
+        template.item({"text_a": "a"}, ["yes", "no"])
 
 
 def test_an_instruction_that_needs_the_text_is_an_error() -> None:
@@ -279,7 +280,7 @@ def test_a_template_that_does_not_end_is_one_line(source: str) -> None:
 
     def filled_in() -> None:
         template.instruction(["yes", "no"])
-        template.item(("one two three " * 100, None), ["yes", "no"])
+        template.item({"text_a": "one two three " * 100}, ["yes", "no"])
 
     with pytest.raises(DisorderError, match=r"^prompt mine cannot be filled in: "):
         filled_in()
@@ -292,5 +293,5 @@ def test_loops_that_end_are_as_in_jinja() -> None:
         "{% for name, n in {'a': 1}.items() if n %}{{ name }}={{ n }}{% endfor %}"
     )
     template = PromptTemplate("mine", source)
-    assert template.item(("one two", None), []) == "1/2 one, 2/2 two|a=1"
-    assert template.item(("", None), []) == "none|a=1"
+    assert template.item({"text_a": "one two"}, []) == "1/2 one, 2/2 two|a=1"
+    assert template.item({"text_a": ""}, []) == "none|a=1"

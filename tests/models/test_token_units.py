@@ -23,10 +23,10 @@ from disorder.verbs.context import RunContext
 pytest.importorskip("transformers", reason="needs transformers")
 
 EXAMPLES = [
-    Example(
+    Example.of(
         "0", "The oldest man didn't see unbelievable dogs.", "Dogs saw a very old man!", "neutral"
     ),
-    Example("1", "ok 👨‍👩‍👧 fine, 身上裹一件 naïve café", "it was untrue", "neutral"),
+    Example.of("1", "ok 👨‍👩‍👧 fine, 身上裹一件 naïve café", "it was untrue", "neutral"),
 ]
 
 

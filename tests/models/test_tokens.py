@@ -207,7 +207,7 @@ def test_permuted_real_pairs_tokenise_the_same(shared: Path) -> None:
     variants = []
     for row in rows:
         try:
-            example = Example(row["id"], row["text_a"], row["text_b"], "e")
+            example = Example.of(row["id"], row["text_a"], row["text_b"], "e")
             variants.append(parse("derange").apply(example, task=task, q=5, seed=0))
         except DoesNotApply:
             continue

@@ -39,7 +39,7 @@ def planted(labels: tuple[str, ...] = tuple(SAYS), n: int = 60) -> list[Example]
     """Pairs in which a label has its own word for each word: "dog tree." → "dog-no tree-no."."""
     texts = islice(itertools.permutations(WORDS, 3), n)
     return [
-        Example(
+        Example.of(
             f"{label}-{i}",
             " ".join(words) + ".",
             " ".join(f"{word}-{SAYS[label]}" for word in words) + ".",
@@ -66,7 +66,7 @@ def translated(
 ) -> str:
     spec = parse("pbsmt:train=given")
     [(first, second)] = variant_texts(
-        spec.apply(Example("x", text_a, text_b, label), task=NLI, q=5, seed=0, context=context)
+        spec.apply(Example.of("x", text_a, text_b, label), task=NLI, q=5, seed=0, context=context)
     )
     if text_b is None:
         return first
@@ -111,7 +111,7 @@ class TestWhatIsWritten:
 
     def test_a_single_text_keeps_its_first_half_and_its_final_mark(self) -> None:
         texts = [
-            Example(
+            Example.of(
                 f"{i}", f"{' '.join(words)} {' '.join(f'{word}s' for word in words)}!", None, "good"
             )
             for i, words in enumerate(itertools.permutations(WORDS, 2))
@@ -124,7 +124,7 @@ class TestWhatIsWritten:
 
     def test_scripts_without_spaces_get_none(self) -> None:
         pairs = [
-            Example(
+            Example.of(
                 f"{i}",
                 "".join(chars),
                 "".join("犬喵木辆"["狗猫树车".index(char)] for char in chars),
@@ -151,7 +151,7 @@ class TestWhatIsWritten:
         assert changed > 15
 
     def test_a_later_step_goes_on_from_the_translation(self) -> None:
-        example = Example("x", "Tree car dog.", "Whatever.", "contradiction")
+        example = Example.of("x", "Tree car dog.", "Whatever.", "contradiction")
         chain = parse("pbsmt:train=given+reverse")
         variants = chain.apply(example, task=NLI, q=1, seed=0, context=Given(planted()))  # type: ignore[arg-type]
         assert split(str(variant_texts(variants)[0][1])).words == [
@@ -172,7 +172,7 @@ class TestWhatIsWritten:
             "👩‍👩‍👧 one",
         ]
         pairs = [
-            Example(f"{i}", f"{a} {word}", f"{b} {word}", "neutral")
+            Example.of(f"{i}", f"{a} {word}", f"{b} {word}", "neutral")
             for i, (a, b, word) in enumerate(itertools.product(strange, strange, WORDS[:2]))
         ]
         context = Given(pairs)
@@ -260,13 +260,13 @@ class TestWhatIsLearnedFrom:
         assert chosen[0] == chosen[1] != chosen[2]
 
     def test_pairs_that_are_too_long_make_room_for_others(self) -> None:
-        long = [Example(f"l{i}", "one two three four five", "six", "neutral") for i in range(30)]
+        long = [Example.of(f"l{i}", "one two three four five", "six", "neutral") for i in range(30)]
         chosen = choose(iter([*long, *planted()]), PairSelection("given", 10, 4, 0))
         assert len(chosen["neutral", True]) == 10
         assert all(len(source) == 4 for source, _ in chosen["neutral", True])
 
     def test_pairs_and_single_texts_are_kept_apart(self) -> None:
-        single = [Example("s", "one two three four.", None, "neutral")]
+        single = [Example.of("s", "one two three four.", None, "neutral")]
         chosen = choose(iter([*planted(n=1), *single]), PairSelection("given", 10, 60, 0))
         assert chosen["neutral", False] == [(["one", "two"], ["three", "four"])]
         assert len(chosen["neutral", True]) == 1
@@ -403,7 +403,7 @@ def test_moses_search_may_jump_where_the_quick_one_goes_from_left_to_right(
 def test_one_training_serves_both_searches(n_built: list[int]) -> None:
     context = Given(planted(("neutral",)))
     for spec in ("pbsmt:train=given", "pbsmt:train=given,decoder=moses"):
-        example = Example("x", "Dog tree.", "Whatever.", "neutral")
+        example = Example.of("x", "Dog tree.", "Whatever.", "neutral")
         parse(spec).apply(example, task=NLI, q=1, seed=0, context=context)
     assert len(n_built) <= 1
     with pytest.raises(BadSetting, match="decoder"):

@@ -7,11 +7,9 @@ import io
 import pytest
 from rich.console import Console
 
-from disorder.results import gate as gate_report
-from disorder.results.board_page import page as board_page
 from disorder.results.conclusion import NAMES, Caveat, conclusion_rules
-from disorder.results.model_card import model_card
-from disorder.results.render import page
+from disorder.results.model_card import card_result
+from disorder.results.render import render
 from disorder.results.run import Run
 from disorder.results.terminal import show_result
 from disorder.verbs.audit import audit
@@ -36,7 +34,7 @@ def test_in_the_terminal(run: Run) -> None:
 
 
 def test_in_the_report_with_the_limits_of_the_run(run: Run) -> None:
-    drawn = page(run.result)
+    drawn = render(run.result, "page")
     assert LINK in drawn
     assert 'id="conclusions"' in drawn
     assert "ends at 0.15 or below" in drawn
@@ -44,7 +42,7 @@ def test_in_the_report_with_the_limits_of_the_run(run: Run) -> None:
 
 
 def test_on_a_board(run: Run) -> None:
-    drawn = board_page(board(run))
+    drawn = render(board(run).result, "page")
     assert LINK in drawn
     assert 'id="conclusions"' in drawn
 
@@ -53,15 +51,14 @@ def test_on_a_card_with_the_caveats(run: Run) -> None:
     marked = run.model_copy(deep=True)
     assert marked.conclusion is not None
     marked.conclusion.caveats.append(Caveat(kind="label_skew", text="one label is frequent"))
-    card = model_card(marked)
+    card = render(card_result(marked), "card")
     assert "How conclusions are drawn:" in card
     assert "- Caveat: one label is frequent" in card
 
 
 def test_in_the_summary_of_a_gate(run: Run) -> None:
-    assert "How conclusions are drawn: docs/conclusions.md" in gate_report.summary(
-        gate(run, "original:accuracy < 0.1")
-    )
+    text = render(gate(run, "original:accuracy < 0.1").result, "markdown")
+    assert "How conclusions are drawn: docs/conclusions.md" in text
 
 
 def test_every_kind_is_explained() -> None:

@@ -6,18 +6,21 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import disorder
 from conftest import Command
 from disorder.errors import DisorderError, UnknownName
-from disorder.papers.study import latex_table, read_study
+from disorder.papers.study import paper_grid as study_grid
+from disorder.papers.study import read_study
 from disorder.results.citations import PAPERS, bibtex, methods_sentence, papers_of
-from disorder.results.comparison_table import latex_tables
+from disorder.results.comparison import Comparison, paper_grids
 from disorder.results.markup import latex_text
+from disorder.results.render import latex_table
 from disorder.results.run import Record, Run
-from disorder.results.run_tables import latex_table as run_table
+from disorder.results.run_tables import paper_grid
 
 PREAMBLE = "\\documentclass{article}\n\\usepackage{booktabs}\n\\begin{document}\n"
 HOSTILE = "a_b & 100% #1 {x} ~ ^ \\ $y$ <z> | − … Ω_max"
@@ -36,6 +39,14 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 @pytest.fixture
 def run(runs: tuple[Path, Path]) -> Run:
     return disorder.read_run(runs[0])
+
+
+def run_table(run: Run, **chosen: Any) -> str:
+    return latex_table(paper_grid(run, **chosen))
+
+
+def latex_tables(found: Comparison) -> str:
+    return "".join(map(latex_table, paper_grids(found)))
 
 
 def compiled(text: str, folder: Path) -> str:
@@ -78,7 +89,7 @@ def test_rows_and_columns_can_be_chosen(run: Run) -> None:
     assert r"only \texttt{needs=order}" in grouped
     for wrong in ({"metrics": ["p_x"]}, {"transformations": ["derang"]}, {"group": "need=order"}):
         with pytest.raises(UnknownName):
-            run_table(run, **wrong)  # type: ignore[arg-type]
+            run_table(run, **wrong)
 
 
 def test_tables_compile(run: Run, runs: tuple[Path, Path], tmp_path: Path) -> None:
@@ -171,7 +182,8 @@ def test_a_study_has_its_table(tmp_path: Path, command: Command) -> None:
     pytest.importorskip("spacy", reason="needs spacy")
     found = disorder.study("unli/table7", "builtin", limit=40, out=tmp_path / "study")
     text = (tmp_path / "study" / "study.tex").read_text(encoding="utf-8")
-    assert text == latex_table(found) == latex_table(read_study(tmp_path / "study"))
+    assert text == latex_table(study_grid(found))
+    assert text == latex_table(study_grid(read_study(tmp_path / "study")))
     assert r"\textbf{" in text
     code, out, _ = command("report", tmp_path / "study", "--latex")
     assert (code, out) == (0, text)

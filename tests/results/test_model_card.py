@@ -15,7 +15,8 @@ from markdown_it import MarkdownIt
 import disorder
 from conftest import Command
 from disorder.results.markup import markdown_code, markdown_text
-from disorder.results.model_card import HubDataset, eval_results, hub_dataset, model_card
+from disorder.results.model_card import HubDataset, card_result, eval_results, hub_dataset
+from disorder.results.render import render
 from disorder.results.run import Run
 from disorder.results.wording import command as command_of
 
@@ -32,6 +33,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def run(folder: Path) -> Run:
     return disorder.read_run(folder)
+
+
+def model_card(run: Run) -> str:
+    return render(card_result(run), "card")
 
 
 def parsed(text: str) -> Any:

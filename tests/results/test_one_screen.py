@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import shlex
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from disorder.data import read_data
 from disorder.results.conclusion import Caveat
 from disorder.results.run import Run
 from disorder.results.run_result import HEADLINES
-from disorder.results.terminal import SCREEN, SafeConsole, summary
+from disorder.results.terminal import SCREEN, SafeConsole, continued, summary
 from disorder.verbs.audit import audit
 from fake_server import FakeServer
 from oracles import BagOfWords
@@ -156,10 +157,20 @@ def test_the_demo_finds_what_is_known(command: Command) -> None:
     told = " ".join(printed.split())
     for name, says in (
         ("a bag of words", "hardly uses word order"),
-        ("a mixed model", "part of its skill"),
+        ("a mixed model", "uses word order for part"),
         ("a reader", "without it, its skill"),
     ):
         assert name in told
         assert says in told
     assert "not known" not in printed
     assert len([*Path("runs").iterdir()]) == 2
+
+
+def test_a_long_command_can_be_copied() -> None:
+    words = ["d a.csv", "--columns", "body=text_a,mood=label", "--x", "'q'"]
+    words += [f"--option-{i}" for i in range(20)]
+    for width in (40, 80):
+        lines = list(continued(shlex.join(["printf", "%s\\n", *words]), width))
+        assert max(map(len, lines)) <= width
+        typed = ["sh", "-c", "\n".join(lines)]
+        assert subprocess.check_output(typed, text=True).splitlines() == words

@@ -15,7 +15,7 @@ from rich.console import Console
 import disorder
 from conftest import pairs
 from disorder.errors import DisorderError
-from disorder.results.render import page
+from disorder.results.render import render
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run, write_report
 from disorder.results.terminal import show_result
@@ -68,7 +68,7 @@ class Tags(HTMLParser):
 
 
 def test_untrusted_texts_show_as_text(run: Run) -> None:
-    html = page(run.result)
+    html = render(run.result, "page")
     tags = Tags()
     tags.feed(html)
     assert "script" not in tags.names
@@ -80,13 +80,13 @@ def test_untrusted_texts_show_as_text(run: Run) -> None:
 
 def test_page_needs_no_network(run: Run) -> None:
     tags = Tags()
-    tags.feed(page(run.result))
+    tags.feed(render(run.result, "page"))
     links = [
         value for name, value in tags.attributes if name in ("src", "href", "xlink:href", "action")
     ]
     assert [link for link in links if not str(link).startswith("#")] == []
     assert {"link", "iframe", "object"}.isdisjoint(tags.names)
-    assert "default-src 'none'" in page(run.result)
+    assert "default-src 'none'" in render(run.result, "page")
 
 
 def test_report_is_drawn_from_the_run_folder_alone(run: Run, tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_what_was_not_measured_is_said_once_with_the_reason(labels_only: Run) ->
     (line,) = [line for line in printed.splitlines() if reason in line]
     assert line.startswith("not measured: confidence, ece")
     assert "not measured: wos under derange, sort (no one-sentence text" in printed
-    drawn = page(labels_only.result)
+    drawn = render(labels_only.result, "page")
     assert "The confidence of the model's predictions before and after" not in drawn
     assert "(1.00)" not in drawn, "the confidence of telling examples"
     with pytest.raises(DisorderError, match="no picture confidence of derange: it was not meas"):
@@ -129,7 +129,7 @@ def test_what_was_not_measured_is_said_once_with_the_reason(labels_only: Run) ->
 def test_the_page_says_each_reason_once(labels_only: Run) -> None:
     (reason,) = {entry.reason for entry in labels_only.omitted if entry.metric == "confidence"}
     assert len([entry for entry in labels_only.omitted if entry.reason == reason]) > 1
-    assert page(labels_only.result).count(reason) == 1
+    assert render(labels_only.result, "page").count(reason) == 1
 
 
 def test_what_the_tables_hold_is_explained(run: Run, labels_only: Run) -> None:
@@ -151,7 +151,7 @@ def test_reference_models_of_other_names_have_no_legend(labels_only: Run, name: 
 def test_the_language_is_named() -> None:
     german = audit("uniform", pairs(6), q=2, with_="sort", language="de", cache="off")
     assert "6 examples in German (de), " in _printed(german)
-    assert "6 examples in German (de), " in page(german.result)
+    assert "6 examples in German (de), " in render(german.result, "page")
 
 
 def _printed(run: Run) -> str:

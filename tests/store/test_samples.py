@@ -17,7 +17,7 @@ from disorder.types.predictions import Predictions
 from disorder.verbs.audit import audit, resume
 from disorder.verbs.compare import FinishedRun
 
-EXAMPLES = [Example(str(i), "a b c", None, "x") for i in range(3)]
+EXAMPLES = [Example.of(str(i), "a b c", None, "x") for i in range(3)]
 
 
 def answers() -> list[Predictions]:

@@ -17,7 +17,7 @@ from disorder.metrics.statistics.pairs_of_orders import pair_counts
 from disorder.models import load
 from disorder.registry import TaskPart, parts
 from disorder.results.run import Run
-from disorder.types import Choice, Dataset, Floats
+from disorder.types import Dataset, Floats, Segments
 from fake_server import FakeServer
 
 Rows = list[dict[str, Any]]
@@ -167,14 +167,12 @@ def test_what_an_answer_follows_when_options_move(name: str, size: int) -> None:
     assert f"{follows.value:.2f}".replace("-", "−") in run.verdict
 
 
-def test_the_spelling_of_before_is_accepted_with_a_note(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    caplog.set_level("INFO", logger="disorder")
+def test_the_spelling_of_before_is_accepted_with_a_warning() -> None:
     old: dict[str, Any] = {"break_": "options"}
-    run = audited(always_second, questions(12), with_=[], **old)
+    with pytest.warns(DeprecationWarning, match="break_ is now written on") as warned:
+        run = audited(always_second, questions(12), with_=[], **old)
     assert run.settings["break_"] == "options"
-    assert "break_ is now written on" in caplog.text
+    assert "test_tasks" in warned[0].filename, "it names the line of the user"
 
 
 def test_a_guesser_follows_neither_place_nor_content() -> None:
@@ -223,14 +221,14 @@ FORMS: dict[str, Any] = {
 def test_multiple_choice_is_recognised_in_the_forms_it_comes_in(form: str) -> None:
     [example] = read_data([FORMS[form]], language="en").examples
     assert example.label == "B"
-    assert example.choice == Choice("q", ("x", "y"))
+    assert example.segments == {"question": "q", "options": ("x", "y")}
+    assert example.texts == ("q", None)
 
 
 def test_cause_and_effect_have_questions_of_their_own() -> None:
     row = {"question": "It rained.", "asks_for": "effect", "options": ["a", "b"], "answer": 0}
     [example] = read_data([row], language="en").examples
-    assert example.choice is not None
-    assert example.choice.ask == "What happened as a result?"
+    assert example.segments["ask"] == "What happened as a result?"
     with pytest.raises(BadData, match="cause or effect"):
         read_data([row | {"asks_for": "why"}])
 
@@ -288,7 +286,7 @@ def test_fixed_labels_are_no_answer_to_a_choice(tiny_bert: Path) -> None:
 
 def test_options_move_only_where_there_are_some() -> None:
     rows = [{"id": str(i), "text_a": f"a b c {i}", "label": "xy"[i % 2]} for i in range(10)]
-    with pytest.raises(DisorderError, match="multiple choice"):
+    with pytest.raises(DisorderError, match="have no options; they have text_a"):
         audited("uniform", rows, with_=[], on="options")
 
 
@@ -356,22 +354,27 @@ def test_likelihoods_of_options_are_those_of_plain_passes(tiny_llama: Path) -> N
     from disorder.models.prompting.choice_prompt import choice_prompt
 
     task = read_data(questions(4, (3, 2)), language="en").task
-    choices = [Choice(row["question"], tuple(row["options"])) for row in questions(4, (3, 2))]
+    choices = [
+        {"question": row["question"], "options": tuple(row["options"])}
+        for row in questions(4, (3, 2))
+    ]
     for by in ("likelihood", "normalised"):
         prompt = choice_prompt(task, by=by, chat="off")
         loaded = load(f"causal:{tiny_llama}", task=task, options={"prompt": prompt})
-        found = loaded.predict_choices(choices).values
+        found = loaded.predict_segments(choices).values
         network = loaded.predictor.network  # type: ignore[attr-defined]
         for row, choice in zip(found, choices, strict=True):
-            expected = _plain(torch, network, f"Question: {choice.question}\nAnswer:", choice, by)
+            expected = _plain(
+                torch, network, f"Question: {choice['question']}\nAnswer:", choice, by
+            )
             np.testing.assert_allclose(row[: len(expected)], expected, atol=1e-4)
             assert (row[len(expected) :] == 0).all()
 
 
-def _plain(torch: Any, network: Any, context: str, choice: Choice, by: str) -> Floats:
+def _plain(torch: Any, network: Any, context: str, choice: Segments, by: str) -> Floats:
     scores = []
     n_context = len(network.tokenizer(context)["input_ids"])
-    for option in choice.options:
+    for option in choice["options"]:
         ids = network.tokenizer(f"{context} {option}")["input_ids"]
         with torch.inference_mode():
             logp = torch.log_softmax(network.network(torch.tensor([ids])).logits[0].float(), -1)
@@ -430,12 +433,11 @@ class Interrupted:
     def __call__(self, texts: Any, /) -> Any:
         raise AssertionError("a text alone has no options")
 
-    def predict_choices(self, choices: Sequence[Choice], /) -> Floats:
+    def predict_segments(self, inputs: Sequence[Segments], /) -> Floats:
         self.n_calls += 1
         if self.n_calls == self.at:
             raise KeyboardInterrupt
-        given = [{"question": each.question, "options": [*each.options]} for each in choices]
-        return np.eye(4)[self.choose(given)]
+        return np.eye(4)[self.choose([{**each, "options": [*each["options"]]} for each in inputs])]
 
 
 def test_a_choice_is_resumed_to_the_same_scores(tmp_path: Path) -> None:

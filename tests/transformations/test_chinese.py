@@ -48,7 +48,7 @@ def own() -> Dataset:
     """Pairs of our own sentences."""
     pytest.importorskip("rjieba", reason="needs rjieba")
     examples = [
-        Example(f"{i}", first, second, "neutral")
+        Example.of(f"{i}", first, second, "neutral")
         for i, (first, second) in enumerate(permutations(TEXTS, 2))
     ]
     return Dataset("own", CHINESE, examples[:N_ROWS], {}, "own")

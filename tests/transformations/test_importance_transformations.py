@@ -56,7 +56,7 @@ def perturbed(
     spec: str, a: str = FIRST, b: str | None = SECOND, *, q: int = 4, seed: int = 0
 ) -> Variants:
     return parse(spec).apply(
-        Example("1", a, b, "neutral"), task=NLI, q=q, seed=seed, short="use", context=Told()
+        Example.of("1", a, b, "neutral"), task=NLI, q=q, seed=seed, short="use", context=Told()
     )
 
 
@@ -163,7 +163,7 @@ class TestAll:
 
     def test_many_examples_are_as_one_by_one(self, name: str) -> None:
         examples = [
-            Example(str(i), FIRST, f"{SECOND} {word} ran", "neutral")
+            Example.of(str(i), FIRST, f"{SECOND} {word} ran", "neutral")
             for i, word in enumerate(SCORES)
         ]
         settings: dict[str, Any] = {"task": NLI, "q": 3, "seed": 0, "context": Told()}

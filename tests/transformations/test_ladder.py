@@ -45,7 +45,8 @@ def first_texts(spec: str, text: str) -> Counter[str]:
     """How often each text comes out first, over many examples that differ by id alone."""
     chosen = parse(spec)
     drawn = (
-        chosen.apply(Example(str(i), text, None, ""), task=NLI, q=1, seed=7) for i in range(N_DRAWS)
+        chosen.apply(Example.of(str(i), text, None, ""), task=NLI, q=1, seed=7)
+        for i in range(N_DRAWS)
     )
     return Counter(variant_texts(variants)[0][0] for variants in drawn)
 

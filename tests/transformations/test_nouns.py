@@ -203,7 +203,7 @@ class TestMoveWord:
     def test_all_are_equally_likely(self, text: str, n: int) -> None:
         move = parse("move_word")
         drawn = (
-            move.apply(Example(str(i), text, None, ""), task=NLI, q=1, seed=7)
+            move.apply(Example.of(str(i), text, None, ""), task=NLI, q=1, seed=7)
             for i in range(N_DRAWS)
         )
         counts = Counter(variant_texts(variants)[0][0] for variants in drawn)

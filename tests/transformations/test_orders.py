@@ -36,7 +36,9 @@ def draw(spec: str, text: str, n: int) -> Counter[str]:
     """How often each text comes out first, over n examples that differ by id alone."""
     transformation = parse(spec)
     texts = (
-        variant_texts(transformation.apply(Example(str(i), text, None, ""), task=NLI, q=1, seed=7))
+        variant_texts(
+            transformation.apply(Example.of(str(i), text, None, ""), task=NLI, q=1, seed=7)
+        )
         for i in range(n)
     )
     return Counter(first[0][0] for first in texts)
@@ -126,7 +128,7 @@ def test_orders_of_a_long_text_are_not_counted() -> None:
     """The count of orders of n units has n log n digits, and counting takes n times as long."""
     text = " ".join(f"w{i}" for i in range(1_200))
     for spec in ("derange", "keep_bigrams:share=0.5"):
-        variants = parse(spec).apply(Example("long", text, None, ""), task=NLI, q=2, seed=0)
+        variants = parse(spec).apply(Example.of("long", text, None, ""), task=NLI, q=2, seed=0)
         assert len(variants) == 2
         assert variants.available is None
 

@@ -287,7 +287,7 @@ def test_punkt_finds_sentences_where_it_is_asked_for(nltk_data: Path) -> None:
     assert transformation.splitter_for(Task("x", language="de")) == "punkt:de"
     german = Task("x", language="de")
     text = "Am 3. Mai kam Dr. Weiß bzw. sein Sohn. Er blieb."
-    found = transformation.apply(Example("1", text, None, ""), task=german, q=1, seed=0)
+    found = transformation.apply(Example.of("1", text, None, ""), task=german, q=1, seed=0)
     assert variant_texts(found)[0][0] == "Er blieb. Am 3. Mai kam Dr. Weiß bzw. sein Sohn."
     with pytest.raises(BadSetting, match="sentences=icu for Thai"):
         transformation.splitter_for(Task("x", language="th"))

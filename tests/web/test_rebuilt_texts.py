@@ -67,7 +67,7 @@ def test_rebuilt_texts_are_those_the_model_saw(spec: str, tmp_path: Path) -> Non
     for number in range(4):
         row = queries.example(found, number)
         assert row is not None
-        example = Example(row["id"], row["text_a"], row["text_b"], row["label"])
+        example = Example.of(row["id"], row["text_a"], row["text_b"], row["label"])
         versions, is_exact = rebuild(run, spec, example, queries.variants(found, example.id, spec))
         assert is_exact
         shown += [tuple(version.texts) for version in versions]
@@ -83,7 +83,7 @@ def test_texts_that_cannot_be_drawn_again_come_from_the_positions(tmp_path: Path
     queries = SampleQueries(library)
     found = readable(library)
     rows = queries.variants(found, "e0000", "derange")
-    example = Example("e0000", pairs(1)[0]["text_a"], pairs(1)[0]["text_b"], "entailment")
+    example = Example.of("e0000", pairs(1)[0]["text_a"], pairs(1)[0]["text_b"], "entailment")
     exact, is_exact = rebuild(run, "derange", example, rows)
     assert is_exact
     foreign, is_exact = rebuild(run, "a_plugin_that_is_not_here", example, rows)
@@ -94,7 +94,7 @@ def test_texts_that_cannot_be_drawn_again_come_from_the_positions(tmp_path: Path
     other_seed, is_exact = rebuild(run.model_copy(update={"seed": 99}), "derange", example, rows)
     assert not is_exact
     assert [version.texts for version in other_seed] == [version.texts for version in exact]
-    short = Example("e0000", "too short", "for that", "entailment")
+    short = Example.of("e0000", "too short", "for that", "entailment")
     assert {
         text for version in rebuild(run, "derange", short, rows)[0] for text in version.texts
     } == {None}

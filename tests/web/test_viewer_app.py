@@ -83,8 +83,8 @@ def test_every_page_is_served_and_shows_hostile_text_as_text(app: Any) -> None:
         response = request(viewer, target)
         assert response.status == 200, response.text
         assert not EVIL.search(response.text.replace("\n", "")), target
-    for target in ("/", f"/run/{hostile}"):
-        assert 'href="/conclusions"' in request(viewer, target).text
+    assert 'href="/conclusions"' in request(viewer, "/").text
+    assert 'href="#conclusions"' in request(viewer, f"/run/{ids['uni']}").text
     assert "reads word order" in request(viewer, "/conclusions").text
     page = request(viewer, f"/run/{hostile}").text
     assert "&lt;img src=x onerror=alert(1)&gt;" in page
@@ -112,7 +112,7 @@ def test_values_of_a_query_are_shown_as_text(app: Any, value: str) -> None:
         ("/run/000000000000", 404),
         ("/run/..", 403),
         ("/run/%2e%2e%2fetc", 403),
-        ("/run/UNI/picture/x", 400),
+        ("/run/UNI/picture/x", 404),
         ("/run/UNI/example/99999", 404),
         ("/run/UNI/example/-1", 404),
         ("/run/UNI/example/x", 422),
@@ -237,17 +237,15 @@ def test_charts_and_styles_are_served_by_the_viewer(app: Any) -> None:
     raw = request(viewer, f"/run/{ids['uni']}/run.json")
     assert raw.headers["content-type"] == "application/json"
     assert json.loads(raw.text)["model"] == "uniform"
-    picture = request(viewer, f"/run/{ids['uni']}/picture/forest")
-    assert picture.headers["content-type"] == "image/svg+xml"
-    assert picture.body.startswith(b"<svg")
-    assert (
-        request(viewer, "/static/style.css").status
-        == request(viewer, "/static/view.js").status
-        == 200
-    )
+    for name in ("result.css", "style.css", "view.js"):
+        assert request(viewer, f"/static/{name}").status == 200
     page = request(viewer, f"/run/{ids['uni']}").text
     assert not re.findall(r'(?:src|href)="(?!/|#|data:|\?)[^"]*"', page)
     assert "style=" not in page, "the policy forbids inline style"
+    report = request(viewer, f"/run/{ids['uni']}/report").text
+    content = report[report.index("<h1") : report.index("</main>")].strip()
+    assert content in page, "the report itself, with its pictures"
+    assert "<svg" in content
 
 
 def test_the_paired_differences_are_those_of_compare(app: Any) -> None:
@@ -289,7 +287,7 @@ def test_a_run_of_numbers_has_its_pages(tmp_path: Path) -> None:
     disorder.audit(similar, rows, q=3, with_=["derange"], cache="off", out=tmp_path / "run")
     viewer = AccessControl(viewer_app(tmp_path))
     id = RunLibrary(tmp_path).all()[0].id
-    for target in ("/", f"/run/{id}", f"/run/{id}/example/3", f"/run/{id}/picture/forest"):
+    for target in ("/", f"/run/{id}", f"/run/{id}/example/3"):
         assert request(viewer, target).status == 200, target
     assert "mean shift" in request(viewer, f"/run/{id}").text
 

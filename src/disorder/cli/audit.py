@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from disorder.cli import options as o
 from disorder.cli.folders import new_folder, resumable
-from disorder.cli.output import console as new_console
-from disorder.cli.output import output_may_be_unread, print_json, print_text
+from disorder.cli.output import output_may_be_unread, print_json, print_text, show
 from disorder.requests.audit import AuditOptions, AuditOutput, ResumeOptions
 from disorder.requests.option import command_line, declared_in
 
@@ -59,22 +59,20 @@ def audit(
 
 def show_run(run: Run, folder: str, *, is_all: bool) -> None:
     """Print a run on one screen, or all of it."""
-    from disorder.results.terminal import show_result
-
     written = [f"Report: {folder}/report.html"]
     if not is_all:
         written.append(f"everything else: {command_line('report', folder, '--all')}")
-    show_result(run.result, new_console(), written, is_all=is_all)
+    show(run.result, written, is_all=is_all)
 
 
 def _ruled(run: Run, *, is_shown: bool) -> int:
     """Print the decision of --fail-if; exit code 1 where it failed."""
-    from disorder.results.gate import Decision, lines
+    from disorder.results.gate import Decision
 
     decision = Decision.model_validate(run.gate)
     with output_may_be_unread():
-        for line in lines(decision) if is_shown else ():
-            print_text(line)
+        if is_shown:  # what the audit concludes stands above it
+            show(replace(decision.result, lead=[], caveats=[]))
     return 0 if decision.passed else 1
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from disorder.cli.output import print_text
+from disorder.cli.output import show
 from disorder.requests.runs import BoardOptions, BoardOutput
 
 
@@ -27,7 +27,4 @@ def board(
     from disorder.verbs.board import board as make
 
     made = make(*runs, out=output["out"], **options)
-    n_models = len({row.model for row in made.rows})
-    n_data = len({row.data for row in made.rows})
-    print_text(f"{len(made.rows)} runs of {n_models} models on {n_data} datasets")
-    print_text(f"Page: {output['out']}/index.html")
+    show(made.result, [f"Page: {output['out']}/index.html"])

@@ -7,6 +7,7 @@ options of that request. Commands of plugins are beside ours.
 from __future__ import annotations
 
 import inspect
+import re
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any
@@ -23,6 +24,8 @@ from disorder.standard_output import owned_standard_output
 METAVARS = {int: "INTEGER", float: "FLOAT"}
 MANY = 12  # options: with more, --help shows the common ones
 EVERYTHING = "every option"  # key of what --help-all leaves in a context
+SIDE = re.compile(r"[:,]side=(\w+)")  # in the spec of a transformation, as it was written
+NOW_ON = {"a": "text_a", "b": "text_b", "both": "text_a+text_b"}
 
 
 class Command(TyperCommand):
@@ -41,6 +44,7 @@ class Command(TyperCommand):
         for declared in self.declared.values():
             if declared.option.was:
                 args = _renamed(args, declared.flags[-1], declared.flags[0])
+        _note_sides(args)
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -80,6 +84,13 @@ def _renamed(args: list[str], old: str, new: str) -> list[str]:
     if found != args:
         print_text(f"{old} is now written {new}", is_error=True)
     return found
+
+
+def _note_sides(args: Sequence[str]) -> None:
+    """Tell how the text that a transformation perturbs is written now."""
+    named = {found[1] for word in args for found in SIDE.finditer(word)}
+    for side in sorted(named & NOW_ON.keys()):
+        print_text(f"side={side} is now written on={NOW_ON[side]}", is_error=True)
 
 
 class Commands(typer.Typer):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from disorder.cli.folders import write
-from disorder.cli.output import console as new_console
-from disorder.cli.output import print_json, print_text
+from disorder.cli.output import print_json, print_text, show
 from disorder.requests.runs import CompareOptions, CompareOutput
 
 
@@ -26,23 +26,19 @@ def compare(
     (McNemar, or a bootstrap and a sign-flip test over examples), with Holm's correction over all
     that is compared.
     """
-    from disorder.results.comparison_table import show_comparison
-    from disorder.results.render import page
+    from disorder.results.comparison import paper_grids, result_of
+    from disorder.results.render import render
     from disorder.verbs.compare import compare as start
 
     found = start(*runs, base=output["base"], **options)
+    result = result_of(found, every_row=output["every_row"])
     html = output["html"]
     if html:
-        write("--html", Path(html), page(found.result, in_folder=False))
+        write("--html", Path(html), render(found.result, "page"))
     if output["as_json"]:
-        print_json(found.result.as_data())
-        return
-    if output["latex"]:
-        from disorder.results.comparison_table import latex_tables
-
-        print_text(latex_tables(found), end="")
-        return
-    console = new_console()
-    show_comparison(found, console, every_row=output["every_row"])
-    if html:
-        console.print(f"\nPage: {html}", markup=False, highlight=False, soft_wrap=True)
+        print_json(result.as_data())
+    elif output["latex"]:
+        paper = replace(result, grids=list(paper_grids(found)))
+        print_text(render(paper, "latex"), end="")
+    else:
+        show(result, [f"Page: {html}"] if html else [])

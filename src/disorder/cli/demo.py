@@ -14,7 +14,7 @@ from disorder.cli.output import print_text
 
 if TYPE_CHECKING:
     from disorder.results.conclusion import Conclusion
-    from disorder.results.grid import Cell
+    from disorder.results.result import Cell
     from disorder.results.run import Run
 
 N_EXAMPLES = 300
@@ -25,7 +25,7 @@ OWN = "disorder audit hf:FOLDER_OR_NAME data.csv"
 
 def demo() -> int:
     """Audit both built-in models and print what is known beside what was found."""
-    from disorder.results.grid import Column, Grid
+    from disorder.results.result import Column, Grid
     from disorder.results.terminal import print_table
 
     bag = _audited("builtin:bow")
@@ -44,7 +44,7 @@ def demo() -> int:
     ]
     caption = f"{N_EXAMPLES} built-in texts, made so that the answer is known"
     print_table(new_console(), Grid(columns, rows, caption))
-    print_text("Skill left once every word has moved: 1 = a bag of words, 0 = reads order.")
+    print_text("\nSkill left once every word has moved: 1 = a bag of words, 0 = reads order.")
     print_text("The reader is the mixed model on the texts whose label only order decides.")
     print_text(f"\nReports: {bag.folder}/report.html\n         {reader.folder}/report.html")
     print_text(f"Your own model: {OWN}")
@@ -70,7 +70,7 @@ def _audited(model: str) -> Run:
 
 
 def _row(name: str, known: str, found: Conclusion) -> list[Cell]:
-    from disorder.results.grid import Cell
+    from disorder.results.result import Cell
     from disorder.results.run_result import HEADLINES
 
     says = HEADLINES[found.kind].removeprefix("Your model ").rstrip(".")

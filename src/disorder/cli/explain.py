@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from disorder.cli import options as o
 from disorder.cli.folders import new_folder, resumable
-from disorder.cli.output import console as new_console
-from disorder.cli.output import print_json
+from disorder.cli.output import print_json, show
 from disorder.requests.explain import ExplainOptions, ExplainOutput
 
 if TYPE_CHECKING:
@@ -60,11 +59,8 @@ def explain(
     written = _write(found, figure, csv, folder)
     if output["as_json"]:
         print_json(found.result.as_data())
-        return
-    from disorder.results.terminal import show_result
-
-    console = new_console(soft_wrap=True)
-    show_result(found.result, console, [f"Written: {path}" for path in written])
+    else:
+        show(found.result, [f"Written: {path}" for path in written])
 
 
 def _write(

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from disorder.cli.folders import write
-from disorder.cli.output import output_may_be_unread, print_json, print_text
+from disorder.cli.output import output_may_be_unread, print_json, show
 from disorder.requests.runs import GateOptions, GateOutput
 
 
@@ -25,23 +25,21 @@ def gate(
     transformation). It is decided on the interval; where that includes the limit it is UNDECIDED,
     with exit code 0 unless --undecided fail. Exit code 2: bad rule, or score not measured.
     """
-    from disorder.results.gate import badge_svg, junit_xml, lines, notes, summary
+    from disorder.results.gate import badge_svg, junit_xml
+    from disorder.results.render import render
     from disorder.verbs.gate import gate as start
 
     decision = start(run, output["fail_if"], **options)
     for option, path, text in (
         ("--junit", output["junit"], junit_xml),
-        ("--markdown", output["markdown"], summary),
+        ("--markdown", output["markdown"], lambda found: render(found.result, "markdown")),
         ("--badge", output["badge"], badge_svg),
     ):
         if path is not None:
             write(option, Path(path), text(decision))
     with output_may_be_unread():  # the exit code is the decision, also where nobody reads it
         if output["as_json"]:
-            print_json(decision.model_dump())
+            print_json(decision.result.as_data())
         else:
-            for line in lines(decision):
-                print_text(line)
-            for line in notes(decision):
-                print_text(line, is_error=True)
+            show(decision.result)
     return 0 if decision.passed else 1

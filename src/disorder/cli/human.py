@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from disorder.cli.commands import Commands
-from disorder.cli.output import console as new_console
-from disorder.cli.output import print_json, print_text
+from disorder.cli.output import print_json, print_text, show
 from disorder.requests.human import HumanMakeOptions
 
 if TYPE_CHECKING:
-    from disorder.verbs.human import HumanScores, MadeTask
     from disorder.verbs.human.answer_store import Exported
 
 app = Commands(rich_markup_mode=None)
@@ -50,19 +48,7 @@ def make(
     from disorder.verbs import human
 
     made = human.make(source, out, **options)
-    _print_made(made)
-
-
-def _print_made(made: MadeTask) -> None:
-    print_text(f"{made.task.n_items:,} items written to {made.folder}")
-    for name, counts in made.counts.items():
-        listed = ", ".join(f"{value} {count:,}" for value, count in counts.items())
-        print_text(f"  {name + ':':<8} {listed}")
-    for note in made.task.notes:
-        print_text(note)
-    print_text(
-        f"Read and edit {made.folder}/instructions.md, then: disorder human serve {made.folder}"
-    )
+    show(made.result, [f"Read and edit before it is served: {out}/instructions.md"])
 
 
 @app.command()
@@ -131,21 +117,6 @@ def score(
     with Bar() as bar:
         scores = human.score(folder, progress=bar)
     if as_json:
-        print_json(scores.model_dump())
+        print_json(scores.result.as_data())
     else:
-        _print_scores(scores)
-
-
-def _print_scores(scores: HumanScores) -> None:
-    from rich.text import Text
-
-    from disorder.results.terminal import print_table
-    from disorder.verbs import human
-
-    console = new_console()
-    console.print(Text(human.summary_line(scores), style="bold"))
-    for grid in human.score_grids(scores):
-        print_table(console, grid)
-    console.print()
-    for line in human.score_notes(scores):
-        console.print(Text(line))
+        show(scores.result)

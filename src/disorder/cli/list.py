@@ -21,6 +21,7 @@ LISTS = {
     "models": "model",
     "prompts": "prompt",
     "data": "data",
+    "tasks": "task",
     "words": "words",
     "taggers": "tagger",
     "languages": "words",
@@ -36,7 +37,8 @@ PAPERS = (
     "WS: BERT & Family Eat Word Salad · NDSC: NLI Data Sanity Check"
 )
 COMMON = (
-    "All understand side=a|b|both|task|last, words=SPLITTER, q=N, those with word classes "
+    "All understand on=SEGMENT (text_a, text_b, text_a+text_b, context), words=SPLITTER, q=N, "
+    "those with word classes "
     "tagger=TAGGER, those that only change order unit=char|subword|token|sentence|line; "
     "chains: A+B."
 )
@@ -181,7 +183,7 @@ def _example_maker() -> Callable[[str], str]:
     from disorder.verbs.context import RunContext
 
     builtin = read_data("builtin")
-    pair = Example("example", *EXAMPLE, "entailment")
+    pair = Example.of("example", *EXAMPLE, "entailment")
     context = RunContext(load("builtin:bow", task=builtin.task), vocabulary(builtin))
 
     def show(name: str) -> str:

@@ -12,7 +12,7 @@ import json
 import os
 import sys
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -21,6 +21,8 @@ from disorder.visible_text import visible, visible_json
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from disorder.results.result import Result
 
 PLAIN = "disorder-plain"  # name of the handler of characters that a stream cannot take
 PLAIN_LETTERS = {
@@ -69,6 +71,20 @@ def print_text(text: object = "", *, is_error: bool = False, end: str = "\n") ->
         Unhurried(sys.stderr).write(f"{visible(text)}{end}")
     else:
         standard_output().write(f"{visible(text)}{end}")
+
+
+def show(
+    result: Result,
+    written: Sequence[str] = (),
+    *,
+    is_all: bool = False,
+    is_error: bool = False,
+) -> None:
+    """A result, and lines that say where its files are."""
+    from disorder.results.render import render
+
+    wanted = console(stderr=is_error)
+    wanted.file.write(render(result, "terminal", console=wanted, written=written, is_all=is_all))
 
 
 def print_json(value: Any, *, indent: int | None = None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from disorder.cli import options as o
-from disorder.cli.output import print_json, print_text
+from disorder.cli.output import print_json, show
 from disorder.requests.plan import PlanOptions, PlanOutput
 
 
@@ -24,7 +24,6 @@ def plan(
 
     found = start(model, data, **options)
     if output["as_json"]:
-        print_json(found.to_dict())
+        print_json(found.result.as_data())
     else:
-        for line in found.lines():
-            print_text(line)
+        show(found.result)

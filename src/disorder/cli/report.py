@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -61,6 +62,7 @@ def report(
 
     --latex also takes the folder of a study.
     """
+    from disorder.results.render import render
     from disorder.results.run_folder import read_run
     from disorder.store.storage import place
 
@@ -84,16 +86,16 @@ def report(
     for path in figure or ():
         _draw(found, path)
     if latex:
-        from disorder.results.run_tables import latex_table
+        from disorder.results.run_tables import paper_grid
 
-        table = latex_table(
+        grid = paper_grid(
             found,
             metrics=metric or (),
             transformations=with_ or (),
             group=group,
             has_intervals=intervals,
         )
-        print_text(table, end="")
+        print_text(render(replace(found.result, grids=[grid]), "latex"), end="")
     if methods:
         from disorder.results.citations import methods as for_methods
 
@@ -110,10 +112,11 @@ def report(
 
 def _print_card(folder: Path, run: Run) -> None:
     """The card on standard output, results for the hub in a file."""
-    from disorder.results.model_card import eval_results, model_card
+    from disorder.results.model_card import card_result, eval_results
+    from disorder.results.render import render
     from disorder.store.storage import check_no_links, make_folder, write_atomically
 
-    print_text(model_card(run), end="")
+    print_text(render(card_result(run), "card"), end="")
     results = eval_results(run)
     if results is None:
         print_text(

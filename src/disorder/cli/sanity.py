@@ -6,8 +6,7 @@ from pathlib import Path
 
 from disorder.cli import options as o
 from disorder.cli.folders import new_folder, resumable
-from disorder.cli.output import console as new_console
-from disorder.cli.output import print_json
+from disorder.cli.output import print_json, show
 from disorder.requests.sanity import SanityOptions, SanityOutput
 
 
@@ -28,10 +27,8 @@ def sanity(data: o.SomeData, *, options: SanityOptions, output: SanityOutput) ->
     if output["as_json"]:
         print_json(found.result.as_data())
         return
-    from disorder.results.terminal import show_result
-
     written = [
         f"Report: {folder}/report.html",
         f"Dataset card: {folder}/card.md   ({found.seconds:.0f} s)",
     ]
-    show_result(found.result, new_console(), written)
+    show(found.result, written)

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from disorder.results.grid import Grid
+    from disorder.results.result import Grid
 
 
 def markdown(grids: Sequence[Grid], note: str) -> str:
     """Tables under their captions, and what their numbers mean."""
-    from disorder.results.grid import as_markdown
+    from disorder.results.render import markdown_table
 
-    lines = [line for grid in grids for line in (f"## {grid.caption}", "", *as_markdown(grid), "")]
+    lines = [
+        line for grid in grids for line in (f"## {grid.caption}", "", *markdown_table(grid), "")
+    ]
     return "\n".join([*lines, note]) + "\n"
 
 

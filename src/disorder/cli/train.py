@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from disorder.cli.folders import new_folder, resumable
-from disorder.cli.output import console as new_console
-from disorder.cli.output import print_json
+from disorder.cli.output import print_json, show
 from disorder.errors import DisorderError
 from disorder.requests.option import changed, command_line, declared_in
 from disorder.requests.train import AsksOptions, TrainOptions, TrainOutput
@@ -38,7 +37,6 @@ def train(
     training is resumed with `--resume DIR`. Several GPUs: accelerate launch -m disorder train ...
     """
     from disorder.cli.progress import EpochBar
-    from disorder.cli.training_summary import show_audits, show_training
     from disorder.verbs.train import is_first_process
     from disorder.verbs.train import resume as resume_training
     from disorder.verbs.train import train as start_training
@@ -65,14 +63,14 @@ def train(
             trained = start_training(recipe, data, out=folder, progress=bar, **options)
     if not is_first_process():
         return
-    console = new_console()
     if not output["as_json"]:
-        show_training(trained, console)
+        show(trained.result)
     audits = None if output["audit"] is None else _audited(trained, output["audit"])
     if output["as_json"]:
-        print_json(trained.record | ({} if audits is None else {"audit": audits.as_data()}))
+        audited = {} if audits is None else {"audit": audits.as_data()}
+        print_json(trained.result.as_data() | audited)
     elif audits is not None:
-        show_audits(audits, console)
+        show(audits.result)
 
 
 def _audited(trained: TrainedModel, data: str) -> BeforeAndAfter:

@@ -39,6 +39,11 @@ def as_question(row: dict[str, Any], where: str) -> dict[str, Any]:
     return row
 
 
+def is_known_question(row: Mapping[str, Any]) -> bool:
+    """Whether a row is a question that a passage may answer, as in SQuAD."""
+    return "question" in row and "context" in row and _says_positions(row)
+
+
 def answers_of(row: Mapping[str, Any], where: str) -> GoldAnswers | None:
     """The answers of a row; None where it has none of these columns, or something else under their
     names.

@@ -11,21 +11,32 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
 
-from disorder.data.columns import answers_of, as_question, guessed_columns, in_words
+from disorder.data.columns import (
+    answers_of,
+    as_question,
+    guessed_columns,
+    in_words,
+    is_known_question,
+)
 from disorder.errors import BadData, option
 from disorder.registry import TaskPart
 from disorder.tasks import LETTERS, TaskRow, fits, recognised, said
-from disorder.types import Example
+from disorder.types import OF_PROMPTS, TEXT_NAMES, Example, Segment, Segments, text_segments
 
 SourceRow = tuple[str, Mapping[str, Any]]  # where it is ("line 3"), and its columns
 NO_LABEL = {"", "-1", "-", "-1.0", "nan"}
-TARGETS = ("text_a", "text_b", "label", "id")
+NAMED_SEGMENTS = ("system", "context", "passages")  # that a column can be named
+TARGETS = ("text_a", "text_b", "label", "id", *NAMED_SEGMENTS)
+MAY_LACK = (*TEXT_NAMES, *OF_PROMPTS, "question", "ask", "context", "passages", "options")
 NO_LABEL_REASON = "no gold label"
 EMPTY_REASON = "empty text"
 REPEATED_REASON = "repeated row"
 LONGEST = 5_000_000  # letters of a text: a million words, more than any model takes
 LONG_REASON = f"a text of more than {LONGEST:,} letters"
-WHAT_IF_NONE = {"text_a": "", "label": "; rows without a gold label cannot be used"}
+WHAT_IF_NONE = {
+    "text_a": "",
+    "label": "; rows without a gold label cannot be used, but for {likelihood}",
+}
 INVALID_REASON = "half a character (a lone surrogate)"
 logger = logging.getLogger(__name__)
 
@@ -41,6 +52,7 @@ class ExampleReader:
     task: TaskPart | None = None  # a form of data other than texts with labels
     is_known: bool = False  # the task is, so that columns need not show it
     needs_gold: bool = True  # else a row without a label counts, with none
+    wanted: Sequence[str] = ()  # further columns, which a prompt or a transformation names
     family: str = ""  # the column that names families
     skipped: Counter[str] = field(default_factory=Counter)
     _seen: dict[str, tuple[bytes, str]] = field(default_factory=dict)
@@ -65,7 +77,15 @@ class ExampleReader:
         if not isinstance(raw, Mapping) or {"text_a", "label"} <= {*raw, *self.columns.values()}:
             return
         row = self._with_own_names(raw)
+        if is_known_question(row):
+            return
         self.task = recognised(row)
+        if self.task is not None and self.task.scored == "text" and "label" in row:
+            either = f"{option('task', 'labels')} or {option('task', self.task.name)}"
+            raise BadData(
+                f"{self.source}: the columns can be read in two ways, as texts with labels or as "
+                f"{self.task.title}; say which: {either}"
+            )
         if self.task is not None:
             logger.info("%s: %s", self.source, said(self.task, row))
 
@@ -95,7 +115,12 @@ class ExampleReader:
             self.skipped[reason] += 1
             return None
         groups = {column: self._group(row, column, where) for column in self.group_by}
-        return _example_of(found, self._name(row), {**groups, **found.groups})
+        found = replace(
+            found,
+            segments={**self._more_segments(row, where, found.segments), **found.segments},
+            groups={**groups, **found.groups},
+        )
+        return _example_of(found, self._name(row))
 
     def _renamed(self, raw: Mapping[str, Any], where: str) -> dict[str, Any]:
         if not isinstance(raw, Mapping):
@@ -114,9 +139,10 @@ class ExampleReader:
         for needed in self._needed:
             if needed not in row:
                 meant = option("columns", f"NAME={needed}")
+                what = WHAT_IF_NONE[needed].format(likelihood=option("task", "likelihood"))
                 raise BadData(
                     f"{self.source}, {where}: no column {needed!r}; it has {_names(raw)}. "
-                    f"Say which one it is: {meant}{WHAT_IF_NONE[needed]}"
+                    f"Say which one it is: {meant}{what}"
                 )
         return row
 
@@ -163,7 +189,35 @@ class ExampleReader:
             self.skipped[INVALID_REASON] += 1
             return None
         answers = answers_of(row, f"{self.source}, {where}") if text_b is not None else None
-        return Example(name, text_a, text_b, label, groups, answers)
+        segments = text_segments((text_a, text_b))
+        segments |= self._more_segments(row, where, segments)
+        return Example(name, segments, label, groups, answers)
+
+    def _more_segments(
+        self, row: Mapping[str, Any], where: str, given: Segments
+    ) -> dict[str, Segment]:
+        """The columns of a row that are wanted beside what its task takes."""
+        mapped = [name for name in self.columns.values() if name in NAMED_SEGMENTS]
+        found: dict[str, Segment] = {}
+        for name in dict.fromkeys([*mapped, *self.wanted]):
+            if name in row and name not in given:
+                found[name] = self._segment(row[name], name, where)
+            elif name not in given and name not in MAY_LACK:
+                raise BadData(
+                    f"{self.source}, {where}: no column {name!r}, which a prompt or {option('on')} "
+                    f"names; it has {_names(row)}"
+                )
+        return found
+
+    def _segment(self, value: Any, name: str, where: str) -> Segment:
+        if isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
+            return tuple(value)
+        if isinstance(value, list | tuple | Mapping):
+            raise BadData(
+                f"{self.source}, {where}: {name} must be a text, a number or a list of texts, got "
+                f"{type(value).__name__}"
+            )
+        return "" if value is None else str(value)
 
     def _name(self, row: Mapping[str, Any]) -> str:
         """The row's id; variants that `disorder perturb` wrote share one and are told apart by
@@ -233,15 +287,17 @@ class ExampleReader:
         return text
 
 
-def _texts_of(found: TaskRow) -> tuple[str, ...]:
-    if found.choice is None:
-        return found.pair or ()
-    return (found.choice.question, *found.choice.options)
+def _texts_of(segments: Segments) -> list[str]:
+    """All texts of segments, the items of lists among them."""
+    found: list[str] = []
+    for segment in segments.values():
+        found += [segment] if isinstance(segment, str) else segment
+    return found
 
 
 def _unusable(found: TaskRow) -> str:
     """Why a row of a task is left out; empty where it is not."""
-    texts = _texts_of(found)
+    texts = _texts_of(found.segments)
     if found.answer is None:
         return NO_LABEL_REASON
     if not all(map(_has_words, texts)):
@@ -251,22 +307,24 @@ def _unusable(found: TaskRow) -> str:
     return "" if _is_valid(*texts) else INVALID_REASON
 
 
-def _example_of(found: TaskRow, name: str, groups: Mapping[str, str]) -> Example:
-    if found.choice is None:
-        assert found.pair is not None
-        example = Example(name, *found.pair, "good", groups)
-    else:
+def _example_of(found: TaskRow, name: str) -> Example:
+    label = "good"
+    if "options" in found.segments:
         label = LETTERS[int(found.answer or 0)]
-        example = Example(name, found.choice.question, None, label, groups, choice=found.choice)
+    elif "answers" in found.segments:
+        label = "right"
+    example = Example(name, found.segments, label, found.groups, on=found.on)
     return example if name else replace(example, id=_content_of(example).hex()[:12])
 
 
 def _content_of(example: Example) -> bytes:
     """A hash of what an example asks, without its id."""
-    if example.choice is None:
-        return _content(example.text_a, example.text_b, example.label)
-    asked = json.dumps([example.choice.ask, *example.choice.options])
-    return _content(example.text_a, asked, example.label)
+    text_a, text_b = example.texts
+    others = {name: each for name, each in example.segments.items() if name not in example.on}
+    if others:
+        asked = [others.pop("ask", ""), *others.pop("options", ())]
+        text_b = json.dumps([*asked, text_b, others] if others else asked)
+    return _content(text_a, text_b, example.label)
 
 
 def _unknown_target(column: str, target: str) -> str:

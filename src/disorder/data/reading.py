@@ -34,9 +34,10 @@ from disorder.registry import DataPart, TaskPart, parts
 from disorder.requests.keywords import takes_options
 from disorder.specs import listed, parse_pairs, split_spec
 from disorder.tasks import LETTERS
-from disorder.types import Bools, Dataset, Example, Task
+from disorder.types import Bools, Dataset, Example, Task, listed_segment
 
 LABELS = "labels"  # the task of texts with fixed labels, whatever other columns there are
+LIKELIHOOD = "likelihood"  # the task of texts without labels, for the likelihoods of a model
 LANGUAGE_COLUMN = "language"  # that says of each row which one it is in
 MAX_GROUPS = 100
 ENOUGH = 20  # examples before a label counts as rare
@@ -53,6 +54,7 @@ def read_data(
     group_by: str | Sequence[str] = (),
     family: str | None = None,
     needs_gold: bool = True,
+    wanted: Sequence[str] = (),
 ) -> Dataset:
     """Load a dataset: examples sorted by id, so that nothing depends on the order of the rows.
 
@@ -61,11 +63,13 @@ def read_data(
     not say it; `language` is the language of the texts ("de"), found out unless it is named;
     `data_dir` is the folder with the papers' datasets; `group_by` names columns that scores are
     split by, `family` one whose values rows share that are not independent. Without `needs_gold`
-    rows may have no label, for what looks at texts alone.
+    rows may have no label, for what looks at texts alone. `wanted` names further columns to keep as
+    segments of the examples.
     """
     source, reader = _open(spec, columns, data_dir, task, group_by)
     reader.needs_gold = needs_gold
     reader.family = family or ""
+    reader.wanted = wanted
     title = spec if isinstance(spec, str) else source.name
     return _dataset(source, reader, title, named_language(language))
 
@@ -155,7 +159,7 @@ def _guessed_task(
     found = guess_task(
         name or title,
         labels,
-        is_pair=examples[0].text_b is not None,
+        is_pair=examples[0].is_pair,
         is_question=examples[0].answers is not None,
     )
     check_distinct(title, found)
@@ -166,7 +170,9 @@ def _task_of(entry: TaskPart, name: str, examples: Sequence[Example]) -> Task:
     """The task of data of another form than texts with labels."""
     if entry.scored == "pair":
         return Task(name, ("good", "bad"), "both", kind="pair")
-    most = max(len(example.choice.options) for example in examples if example.choice is not None)
+    if entry.scored == "text":
+        return Task(name, ("right", "wrong"), "a", kind="text")
+    most = max(len(example.options) for example in examples)
     return Task(name, LETTERS[:most], "a", kind="choice")
 
 
@@ -198,12 +204,14 @@ def stream(
     columns: Mapping[str, str] | str | None = None,
     data_dir: str | Path | None = None,
     task: str | None = None,
+    wanted: Sequence[str] = (),
 ) -> tuple[Task | None, ExampleReader, Iterator[Example]]:
     """Give examples one by one in their own order.
 
     Also the task, where it is known, and the reader that counts the rows it leaves out.
     """
     source, reader = _open(spec, columns, data_dir, task, ())
+    reader.wanted = wanted
     return source.task, reader, reader.examples(source.rows)
 
 
@@ -214,8 +222,12 @@ def fingerprint(examples: Sequence[Example]) -> str:
         fields = [example.id, example.text_a, example.text_b, example.label]
         if example.answers is not None:
             fields.append(str(example.answers))
-        if example.choice is not None:
-            fields += [example.choice.ask, *example.choice.options]
+        others = {name: each for name, each in example.segments.items() if name not in example.on}
+        if example.options:
+            fields += [str(others.pop("ask", "")), *listed_segment(others, "options")]
+            others.pop("options")
+        if others:
+            fields.append(str(sorted(others.items())))
         hashed.update(len(fields).to_bytes(8, "little"))
         # each with its length, so that no text can pass for the border between two
         for text in fields:
@@ -256,8 +268,8 @@ def _open(
     if task is not None:
         known = known_tasks()
         of = parts(TaskPart).get(task)
-        if of is None and task != LABELS and task not in known:
-            raise UnknownName("task", task, {LABELS: None, **parts(TaskPart), **known})
+        if of is None and task not in (LABELS, LIKELIHOOD, *known):
+            raise UnknownName("task", task, [LABELS, LIKELIHOOD, *parts(TaskPart), *known])
         source = replace(source, task=known.get(task))
     names = source.task.labels if source.task else ()
     title = spec if isinstance(spec, str) else source.name
@@ -293,6 +305,7 @@ def select(
     seed: int = 0,
     is_shuffled: bool = False,
     needs_gold: bool = True,
+    wanted: Sequence[str] = (),
 ) -> Dataset:
     """A dataset, with at most `limit` of its examples, drawn at random by `seed`.
 
@@ -313,6 +326,7 @@ def select(
             group_by=group_by,
             family=family,
             needs_gold=needs_gold,
+            wanted=wanted,
         )
 
     def key(example: Example) -> bytes | str:

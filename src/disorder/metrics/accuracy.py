@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from disorder.metrics.statistics.decomposition import Mean, Share
 from disorder.registry import metric
 from disorder.types import Outcomes
@@ -17,7 +19,11 @@ from disorder.types import Outcomes
     position=10,
 )
 def accuracy(outcomes: Outcomes) -> Share | Mean:
-    """Share of texts given the gold label (of variants, for a transformation)."""
+    """Share of texts given the gold label (of variants, for a transformation); of open answers, how
+    far they are right.
+    """
+    if outcomes.task.is_graded:
+        return Mean.over_all(np.nanmean(outcomes.predictions[:, :, 0], axis=1))
     if outcomes.predictions.shape[1] == 1:
         return Share(outcomes.n_accepted == 1)
     return Mean.over_all(outcomes.acceptance)

@@ -36,6 +36,19 @@ def f1(answer: str, gold: Sequence[str]) -> float:
     )
 
 
+def contains(answer: str, gold: Sequence[str]) -> float:
+    """1 where one of the gold answers stands in the answer, word by word, else 0.
+
+    >>> contains("It is in France.", ["France"]), contains("Frances", ["France"])
+    (1.0, 0.0)
+    """
+    said = f" {normalised(answer)} "
+    return float(any(f" {normalised(text)} " in said for text in gold if normalised(text)))
+
+
+MATCHES = {"f1": f1, "exact": exact_match, "contains": contains}
+
+
 def _counted(gold: Sequence[str]) -> list[str]:
     """Gold answers of which something is left; the empty answer where there is none."""
     return [text for text in gold if normalised(text)] or [""]

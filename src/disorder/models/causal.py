@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,7 +33,7 @@ from disorder.models.prompting.template import TextPlace, marked, text_places, w
 from disorder.registry import model
 from disorder.store.hub import hub_access
 from disorder.store.store import Memo
-from disorder.types import Floats, Predictor, Task, Texts, TokenUnit, Variants
+from disorder.types import Floats, Predictor, Task, Texts, TokenUnit, Variants, text_segments
 
 # texts that begin differently, to find where the part that all prompts share ends
 OPENINGS = ("x", "The cat", "the cat", "I", "12 (!)", '"A')
@@ -153,10 +154,23 @@ class CausalModel(PromptedModel):
         """The prompt as the model gets it, with the marks of its chat template."""
         if not self.is_chat:
             return question.text
+        asked = question if self.has_system_role else question.without_system
         text: str = self.network.tokenizer.apply_chat_template(
-            question.messages, tokenize=False, add_generation_prompt=True
+            asked.messages, tokenize=False, add_generation_prompt=True
         )
         return text
+
+    @cached_property
+    def has_system_role(self) -> bool:
+        """Whether the chat template takes a system message."""
+        from jinja2 import TemplateError
+
+        turns = [{"role": role, "content": "x"} for role in ("system", "user")]
+        try:
+            self.network.tokenizer.apply_chat_template(turns, tokenize=False)
+        except TemplateError:
+            return False
+        return True
 
     def tokens(self, questions: Sequence[Question]) -> list[PromptTokens]:
         """The tokens of questions with each of their options."""
@@ -203,7 +217,7 @@ class CausalModel(PromptedModel):
 
     def _places(self, question: Question, texts: Texts) -> list[TextPlace]:
         """Where the texts of an example lie in the tokens of a question about it."""
-        item = self.prompt.template.item(marked(texts), question.listing)
+        item = self.prompt.template.item(text_segments(marked(texts)), question.listing)
         prompt = self.rendered(question)
         given = self.network.tokenizer(
             prompt, add_special_tokens=not self.is_chat, return_offsets_mapping=True
@@ -226,7 +240,7 @@ class CausalModel(PromptedModel):
         scores = np.empty((len(questions), len(questions[0].options)))
         openings: dict[tuple[object, ...], list[int]] = {}
         for i, question in enumerate(questions):
-            openings.setdefault((question.instruction, question.shots), []).append(i)
+            openings.setdefault(question.opening, []).append(i)
         for places in openings.values():
             some = None if tokens is None else [tokens[i] for i in places]
             scores[places] = self._under_one_opening([questions[i] for i in places], some)
@@ -286,13 +300,13 @@ class CausalModel(PromptedModel):
         """The tokens that all questions with this opening begin with, run once and kept."""
         if not self.network.shares_stem:
             return NO_STEM
-        key = (question.instruction, question.shots, self.network.network.dtype)
+        key = (*question.opening, self.network.network.dtype)
         [found] = self._stems([key], lambda _: [self._run_stem(question)])
         return found
 
     def _run_stem(self, question: Question) -> Stem:
         texts = [(a, b if self.prompt.is_pair else None) for a, b in DIFFERENT]
-        items = [self.prompt.template.item(each, self.prompt.listings[0]) for each in texts]
+        items = [self.prompt.questions([each])[0].item for each in texts]
         return self.network.stem(self._shared_tokens(question, items))
 
     def _branches(self, questions: Sequence[Question], stem: Stem) -> dict[str, Stem]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from disorder.errors import BadModel
-from disorder.types import Choice, Texts
+from disorder.types import Segments, Texts, listed_segment
 from disorder.types.predictions import ABSTAINS, ANSWERED, Predictions
 
 NEED = (
@@ -20,8 +20,8 @@ NEED = (
 
 @dataclass
 class ChoosingFunction:
-    """A function that gets a list of questions, each a dictionary with `question`, `options` and
-    `ask`, and returns an answer for each.
+    """A function that gets a list of questions, each a dictionary with `question`, `options`,
+    `ask` and what else an input has, and returns an answer for each.
     """
 
     function: Callable[[list[dict[str, Any]]], Any]
@@ -32,22 +32,28 @@ class ChoosingFunction:
         """A text alone has no options."""
         raise BadModel("this function chooses among options, and a text alone has none")
 
-    def predict_choices(self, choices: Sequence[Choice], /) -> Predictions:
+    def predict_segments(self, inputs: Sequence[Segments], /) -> Predictions:
         """A row per question, one column per letter."""
-        given = self.function([{**asdict(each), "options": [*each.options]} for each in choices])
-        if isinstance(given, str) or len(given) != len(choices):
+        offered = [listed_segment(each, "options") for each in inputs]
+        given = self.function(
+            [
+                {"ask": "", **each, "options": list(options)}
+                for each, options in zip(inputs, offered, strict=True)
+            ]
+        )
+        if isinstance(given, str) or len(given) != len(inputs):
             raise BadModel(f"the function must give a list with {NEED}")
-        values = np.zeros((len(choices), len(self.labels)))
-        outcomes = np.full(len(choices), ANSWERED, dtype=object)
-        for i, (answer, choice) in enumerate(zip(given, choices, strict=True)):
+        values = np.zeros((len(inputs), len(self.labels)))
+        outcomes = np.full(len(inputs), ANSWERED, dtype=object)
+        for i, (answer, options) in enumerate(zip(given, offered, strict=True)):
             if answer is None:
                 outcomes[i] = ABSTAINS
             else:
-                values[i, : len(choice.options)] = self._shares(answer, choice)
+                values[i, : len(options)] = self._shares(answer, options)
         return Predictions(values, outcomes)
 
-    def _shares(self, answer: Any, choice: Choice) -> Any:
-        n = len(choice.options)
+    def _shares(self, answer: Any, options: tuple[str, ...]) -> Any:
+        n = len(options)
         if isinstance(answer, np.ndarray | list | tuple):
             numbers = np.asarray(answer, dtype=np.float64)
             total = numbers.sum()
@@ -57,6 +63,6 @@ class ChoosingFunction:
             return np.eye(n)[int(answer)]
         elif isinstance(answer, str) and answer in self.labels[:n]:
             return np.eye(n)[self.labels.index(answer)]
-        elif isinstance(answer, str) and choice.options.count(answer) == 1:
-            return np.eye(n)[choice.options.index(answer)]
+        elif isinstance(answer, str) and options.count(answer) == 1:
+            return np.eye(n)[options.index(answer)]
         raise BadModel(f"the function answered {answer!r} to {n} options; give {NEED}")

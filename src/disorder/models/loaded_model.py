@@ -17,16 +17,16 @@ from disorder.models.embed import Similarity
 from disorder.models.importance.by_word import MAX_KEPT, how, importance
 from disorder.models.importance.by_word import key_of as pair_key
 from disorder.models.inputs.variants import (
-    ChoiceInputs,
     ModelInputs,
-    QuestionInputs,
+    SegmentInputs,
     TextInputs,
     VariantInputs,
-    choices_of,
+    are_texts,
+    texts_of,
+    variant_segments,
 )
 from disorder.models.outputs import IS_UNREAD, Calibration, UnreadReplies, are_shares, checked
 from disorder.models.prompting import PromptedModel
-from disorder.models.prompting.prompt import ShotsPrompt
 from disorder.models.protocols import (
     Counting,
     Generates,
@@ -39,7 +39,16 @@ from disorder.models.protocols import (
 )
 from disorder.store.prediction_cache import KeptPredictions, PredictionCache, key_of
 from disorder.store.store import Memo
-from disorder.types import Choice, Costs, Floats, Pair, Predictor, Texts, TokenUnit, Variants
+from disorder.types import (
+    Costs,
+    Floats,
+    Pair,
+    Predictor,
+    Segments,
+    Texts,
+    TokenUnit,
+    Variants,
+)
 from disorder.types.predictions import (
     ABSTAINED,
     ABSTAINS,
@@ -104,9 +113,11 @@ class LoadedModel:
         """Probabilities of the task's labels, and an outcome for each text."""
         return self._predict(TextInputs(_as_pairs(texts)))
 
-    def predict_choices(self, choices: Sequence[Choice], /) -> Predictions:
-        """Probabilities of the options by place, and an outcome for each question."""
-        return self._predict(ChoiceInputs(choices))
+    def predict_segments(self, inputs: Sequence[Segments], /) -> Predictions:
+        """The same for inputs of named segments, all of the same names."""
+        if inputs and are_texts(inputs[0]):
+            return self.predict_texts([texts_of(each) for each in inputs])
+        return self._predict(SegmentInputs(inputs))
 
     def predict_variants(self, variants: Sequence[Variants], /) -> Predictions:
         """The same, one row per variant of every example in turn.
@@ -114,11 +125,9 @@ class LoadedModel:
         A model that takes tokens gets the positions; texts are made for the others, and for the
         keys of a cache.
         """
-        if variants and variants[0].choice is not None:
-            return self.predict_choices([each for one in variants for each in choices_of(one)])
-        prompt = self.predictor.prompt if isinstance(self.predictor, PromptedModel) else None
-        if isinstance(prompt, ShotsPrompt):
-            return self._predict(QuestionInputs(prompt.perturbed_questions(variants)))
+        if variants and not are_texts(variants[0].segments):
+            inputs = [each for one in variants for each in variant_segments(one)]
+            return self.predict_segments(inputs)
         return self._predict(VariantInputs(variants))
 
     def n_cached(self, texts: Sequence[Texts], variants: Sequence[Variants]) -> int:
@@ -200,7 +209,7 @@ class LoadedModel:
     def _keys(self, inputs: ModelInputs) -> list[bytes]:
         fingerprint = self.predictor.fingerprint
         again = [("repeat", str(self.repeat))] if self.repeat else []
-        return [key_of(fingerprint, self.precision, [*each, *again]) for each in inputs.segments()]
+        return [key_of(fingerprint, self.precision, [*each, *again]) for each in inputs.key_parts()]
 
     def _kept(self, keys: Sequence[bytes]) -> KeptPredictions:
         """What the cache has; a row that no model can have predicted does not count, nor does a
@@ -338,8 +347,8 @@ class LoadedModel:
             )
         return self.predictor.generate(requests, max_tokens=max_tokens)
 
-    def prompt_description(self, given: Texts | Choice) -> dict[str, Any]:
-        """How a language model is asked, with its question about one text; empty for others."""
+    def prompt_description(self, given: Segments) -> dict[str, Any]:
+        """How a language model is asked, with its question about one input; empty for others."""
         if not isinstance(self.predictor, PromptedModel):
             return {}
         return self.predictor.description(given)

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from disorder.errors import BadModel, DisorderError, option
+from disorder.models.answering import Match, graded_answers
 from disorder.models.embed import is_embedder
 from disorder.models.likelihood import likelihood_of
 from disorder.models.loaded_model import LoadedModel
 from disorder.models.outputs import calibration_of, label_columns
 from disorder.models.preference import preference_of
-from disorder.models.protocols import Batching, Chooses, Costly, Precision
+from disorder.models.protocols import Batching, Costly, Precision, TakesSegments
 from disorder.models.python import as_predictor, with_own_names
 from disorder.registry import ModelPart, part, parts
 from disorder.safe_io import check_regular_files, reason
@@ -42,13 +43,15 @@ def load(
     cache: Path | None = None,
     options: Mapping[str, Any] | None = None,
     no_answer: str = "skip",
+    match: Match | None = None,
 ) -> LoadedModel:
     """A predictor whose columns are the task's labels, from a spec or from any Python object that
     can predict.
 
     `options` are settings that only some loaders take, such as `base_url`; those of language models
     (`is_prompted`) take `prompt`. `no_answer` says what becomes of texts that the model does not
-    answer: "skip", "abstain", or "declined": abstain where the model read the text.
+    answer: "skip", "abstain", or "declined": abstain where the model read the text. `match` says
+    how far an open answer is right.
     """
     model = full_spec(model)
     title = model if isinstance(model, str) else name_of(model)
@@ -59,7 +62,9 @@ def load(
         predictor = likelihood_of(title, predictor)
     if task.kind == "pair":
         predictor = preference_of(title, predictor)
-    if task.kind == "choice" and not isinstance(predictor, Chooses):
+    if task.kind == "text":
+        predictor = graded_answers(title, predictor, match)
+    if task.kind == "choice" and not isinstance(predictor, TakesSegments):
         raise BadModel(
             f"{title} predicts fixed labels; multiple choice needs a language model (causal:…, "
             "openai:…), or a function that takes a question with its options"

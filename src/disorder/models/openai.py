@@ -38,7 +38,7 @@ from disorder.models.servers.probing import (
 )
 from disorder.models.servers.replies import Answer, Way, written, written_line
 from disorder.registry import model
-from disorder.types import Choice, Floats, Predictor, Task, Texts
+from disorder.types import Floats, Predictor, Segments, Task, Texts, text_segments
 from disorder.types.predictions import Prediction, Predictions
 
 AHEAD = 2  # texts that wait for each connection, so that none is ever idle
@@ -90,7 +90,8 @@ def openai(
             f"{option('choose_by', 'letter')}, or causal:FOLDER"
         )
     endpoint = Endpoint(client, name, settings)
-    return ServerModel(endpoint, bound, answers or AUTO, Memory(cache_folder))
+    usual = "parsed" if task.kind == "text" else AUTO  # what it writes is all that counts
+    return ServerModel(endpoint, bound, answers or usual, Memory(cache_folder))
 
 
 def _positive(name: str, value: Any, usual: Any) -> Any:
@@ -122,17 +123,11 @@ class ServerModel(PromptedModel):
         """Probabilities, one row per text, and the reason where the model gave none."""
         return self._together(texts)
 
-    def predict_questions(self, questions: Sequence[Question], /) -> Predictions:
-        """The same for whole questions."""
-        return self._together(questions)
+    def predict_segments(self, inputs: Sequence[Segments], /) -> Predictions:
+        """The same for inputs of named segments."""
+        return self._together(inputs)
 
-    def predict_choices(self, choices: Sequence[Choice], /) -> Predictions:
-        """The same for questions with options of their own."""
-        return self._together(choices)
-
-    def _together(
-        self, inputs: Sequence[Texts] | Sequence[Question] | Sequence[Choice]
-    ) -> Predictions:
+    def _together(self, inputs: Sequence[Texts] | Sequence[Segments]) -> Predictions:
         found = Predictions.empty(len(inputs), max(1, len(self.labels)))
         for i, prediction in self.as_they_come(inputs):
             found.values[i] = prediction.values
@@ -140,13 +135,13 @@ class ServerModel(PromptedModel):
         return found
 
     def as_they_come(
-        self, inputs: Sequence[Texts] | Sequence[Question] | Sequence[Choice], /
+        self, inputs: Sequence[Texts] | Sequence[Segments], /
     ) -> Generator[tuple[int, Prediction], None, None]:
         """Number and prediction of each input as its answer comes."""
         way = self._ready()
         try:
             client = self.endpoint.client
-            every: Sequence[Texts | Question | Choice] = inputs
+            every: Sequence[Texts | Segments] = inputs
             yield from as_they_come(
                 lambda given: self._prediction(way, given),
                 every,
@@ -233,7 +228,7 @@ class ServerModel(PromptedModel):
             return question.text
         return "\n\n".join(f"[{turn['role']}]\n{turn['content']}" for turn in question.messages)
 
-    def description(self, given: Texts | Choice) -> dict[str, Any]:
+    def description(self, given: Segments) -> dict[str, Any]:
         """What run.json holds of the prompt and of how answers are read."""
         refused = {} if self._probed is None else dict(self._probed.refused)
         server = {
@@ -247,14 +242,10 @@ class ServerModel(PromptedModel):
     def _way(self, name: str) -> Way:
         return ways_named(name, self.prompt.chat)[0]
 
-    async def _prediction(self, way: Way, given: Texts | Question | Choice) -> Prediction:
+    async def _prediction(self, way: Way, given: Texts | Segments) -> Prediction:
         """The prediction for one input: all orders of its options, averaged."""
-        if isinstance(given, Question):
-            questions = [given]
-        elif isinstance(given, Choice):
-            questions = self.questions_about([given])
-        else:
-            questions = self.prompt.questions([given])
+        segments = text_segments(given) if isinstance(given, tuple) else given
+        questions = self.prompt.questions_about([segments])
         found = await asyncio.gather(*(self._answer(way, each) for each in questions))
         why_not = next((answer.why_not for answer in found if answer.why_not), "")
         if why_not:

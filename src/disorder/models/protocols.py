@@ -9,19 +9,23 @@ scikit-learn estimators) are described at the end.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
-from disorder.types import Choice, Costs, Floats, Pair, Predictor, Texts, TokenUnit, Variants
+from disorder.types import (
+    Costs,
+    Floats,
+    Pair,
+    Predictor,
+    Segments,
+    Texts,
+    TokenUnit,
+    Variants,
+)
 from disorder.types.predictions import Prediction, Predictions
 
-if TYPE_CHECKING:
-    from disorder.models.prompting.prompt import Question
-
 __all__ = [
-    "Asked",
     "Attention",
     "Batching",
-    "Chooses",
     "ClassEstimator",
     "Costly",
     "Counting",
@@ -38,6 +42,7 @@ __all__ = [
     "ProbabilityEstimator",
     "Scores",
     "Streaming",
+    "TakesSegments",
     "Timed",
     "TokenUnits",
     "Tokens",
@@ -196,25 +201,21 @@ class Streaming(Protocol):
     """Gives predictions one by one as they come, so that each is kept the moment it is there."""
 
     def as_they_come(
-        self, inputs: Sequence[Texts] | Sequence[Question] | Sequence[Choice], /
+        self, inputs: Sequence[Texts] | Sequence[Segments], /
     ) -> Generator[tuple[int, Prediction], None, None]:
         """Number of an input and its prediction, in any order."""
 
 
 @runtime_checkable
-class Asked(Protocol):
-    """Is asked by a prompt, and takes whole questions where the prompt itself is perturbed."""
+class TakesSegments(Protocol):
+    """Takes inputs by the names of their segments: it is asked by a prompt, or chooses among the
+    options of a question.
+    """
 
-    def predict_questions(self, questions: Sequence[Question], /) -> Floats | Predictions:
-        """Predictions, one row per question of a prompt with one order of its options."""
-
-
-@runtime_checkable
-class Chooses(Protocol):
-    """Chooses among the options of a question."""
-
-    def predict_choices(self, choices: Sequence[Choice], /) -> Floats | Predictions:
-        """Probabilities of the options by place, one row per question; 0 where there is none."""
+    def predict_segments(self, inputs: Sequence[Segments], /) -> Floats | Predictions:
+        """Predictions, one row per input; probabilities of options by place, 0 where there is
+        none.
+        """
 
 
 @runtime_checkable

@@ -30,6 +30,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from disorder.errors import BadModel, DisorderError, option
+from disorder.models.answering import Graded
 from disorder.models.choosing_function import ChoosingFunction
 from disorder.models.embed import LABELS, Similarity, from_embedder, is_embedder
 from disorder.models.outputs import checked, from_label_scores
@@ -59,6 +60,16 @@ def python(address: str, *, task: Task, threshold: float | None = None) -> Predi
     labels (alphabetical; for the papers' sets as `disorder list data` shows them). Label names may
     differ from the data's: --labels says what they mean.
     """
+    predictor = as_predictor(object_named(address), task=task, threshold=threshold)
+    if isinstance(predictor, PythonModel):
+        return replace(predictor, spec=f"python:{address}")
+    if isinstance(predictor, ChoosingFunction | ScoreFunction | Graded):
+        predictor.function = partial(_called_as, f"python:{address}", predictor.function)
+    return predictor
+
+
+def object_named(address: str) -> Any:
+    """The object that MODULE:NAME or FILE.py:NAME means."""
     module, _, name = address.rpartition(":")
     is_file = module.endswith(".py")
     words = f"{'' if is_file else module + '.'}{name}".split(".")
@@ -72,18 +83,12 @@ def python(address: str, *, task: Task, threshold: float | None = None) -> Predi
     try:
         with _as_before():
             found = module_in(Path(module)) if is_file else importlib.import_module(module)
-            thing = attrgetter(name)(found)
+            return attrgetter(name)(found)
     except (ImportError, AttributeError) as error:
         raise BadModel(f"python:{address} cannot be loaded: {error}") from None
     except (SyntaxError, SystemExit) as error:
         told = f"{type(error).__name__}: {error}"
         raise BadModel(f"python:{address} cannot be loaded: {told}") from None
-    predictor = as_predictor(thing, task=task, threshold=threshold)
-    if isinstance(predictor, PythonModel):
-        return replace(predictor, spec=f"python:{address}")
-    if isinstance(predictor, ChoosingFunction | ScoreFunction):
-        predictor.function = partial(_called_as, f"python:{address}", predictor.function)
-    return predictor
 
 
 def module_in(path: Path) -> ModuleType:
@@ -130,6 +135,8 @@ def as_predictor(thing: Any, *, task: Task, threshold: float | None = None) -> P
         return ChoosingFunction(thing, task.labels, fingerprint)
     if task.kind == "pair":
         return ScoreFunction(thing, fingerprint)
+    if task.kind == "text":
+        return Graded(thing, fingerprint)
     lists_labels = isinstance(thing, Labelled)
     labels = _names(thing.labels) if lists_labels else task.labels
     return PythonModel(thing, labels, fingerprint, lists_labels=lists_labels)

@@ -10,7 +10,7 @@ import numpy as np
 from disorder.errors import BadModel
 from disorder.randomness import digest
 from disorder.registry import model
-from disorder.types import Choice, Floats, Predictor, Task, Texts
+from disorder.types import Floats, Predictor, Segments, Task, Texts, listed_segment
 
 
 @model(form="uniform[:SEED]", only_reads=True)
@@ -40,12 +40,13 @@ class Uniform:
         picks = np.array([value % len(self.labels) for value in hashes], dtype=np.int64)
         return np.eye(len(self.labels))[picks]
 
-    def predict_choices(self, choices: Sequence[Choice], /) -> Floats:
+    def predict_segments(self, inputs: Sequence[Segments], /) -> Floats:
         """An option with certainty for each question, drawn uniformly."""
+        offered = [listed_segment(each, "options") for each in inputs]
         picks = [
-            int.from_bytes(digest(self.seed, each.question, *each.options)[:8], "big")
-            % len(each.options)
-            for each in choices
+            int.from_bytes(digest(self.seed, str(each["question"]), *options)[:8], "big")
+            % len(options)
+            for each, options in zip(inputs, offered, strict=True)
         ]
         return np.eye(len(self.labels))[np.array(picks, dtype=np.int64)]
 

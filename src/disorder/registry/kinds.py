@@ -259,16 +259,16 @@ class PromptPart(Part):
     choose from; its block `instruction` stands once at the beginning, the rest once per text.
     `words` maps labels to the words that stand for them; it is the prompt of every task whose
     labels are among them, none: of any task. `texts` is how many texts it takes (0: any number).
-    `on` says whether labels are names, numbers whose mean is predicted, or the letters of options
-    that every question has of its own (`ask` is then filled in too). `of` names the one task that
-    it is for, where labels alone do not say it.
+    `on` says whether labels are names, numbers whose mean is predicted, the letters of options that
+    every question has of its own (`ask` is then filled in too), or answers are open texts. `of`
+    names the one task that it is for, where labels alone do not say it.
     """
 
     kind = "prompt"
 
     words: Mapping[str, str] = field(default_factory=dict)
     texts: Literal[0, 1, 2] = 0
-    on: Literal["labels", "numbers", "options"] = "labels"
+    on: Literal["labels", "numbers", "options", "text"] = "labels"
     of: str = ""
 
     def known(self) -> dict[str, str]:
@@ -334,14 +334,14 @@ class TaskPart(Part):
     """A form of data: a function that makes a `TaskRow` of a row.
 
     `columns` are the columns that show it, each with the names it may have, the first the usual
-    one. `scored` says what a prediction is: one of the example's own options, or the preferred one
-    of two texts. `title` names it in a sentence.
+    one. `scored` says what a prediction is: one of the example's own options, the preferred one of
+    two texts, or a text that is scored against gold answers. `title` names it in a sentence.
     """
 
     kind = "task"
 
     columns: tuple[tuple[str, ...], ...]
-    scored: Literal["choice", "pair"]
+    scored: Literal["choice", "pair", "text"]
     title: str
 
     def known(self) -> dict[str, str]:

@@ -217,11 +217,11 @@ class PerturbedPartOptions(TypedDict, total=False):
     """What a transformation is applied to."""
 
     on: Annotated[
-        Literal["text", "instruction", "shots", "options"],
+        str,
         Option(
-            "What is perturbed: text, or of a prompt its instruction (the words) or its shots (the "
-            "order of the examples, and which answer belongs to which); of multiple choice the "
-            "order of the options",
+            "What is perturbed, one segment or two (text_b; context,question): the words of a "
+            "text, the order of a list (options, passages), or of a prompt its instruction, system "
+            "message or shots; text: what the task says",
             default="text",
             group="Prompts of language models",
             recorded_as="break_",

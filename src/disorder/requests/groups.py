@@ -96,7 +96,13 @@ class FileOptions(TypedDict, total=False):
 class ReadingOptions(FileOptions, total=False):
     """How data is read: what a data spec does not say."""
 
-    task: Annotated[str | None, data("Treat the data as this known task (disorder list data)")]
+    task: Annotated[
+        str | None,
+        data(
+            "What the data is: a known task (disorder list data), or a kind (disorder list tasks): "
+            "labels, choice, pair, text, likelihood"
+        ),
+    ]
     language: Annotated[
         str,
         data(
@@ -220,6 +226,14 @@ class PromptingOptions(ShotOptions, total=False):
             "How an option of multiple choice is chosen: by its letter, as the likeliest "
             "continuation, or as the likeliest per character",
             default="letter",
+        ),
+    ]
+    match: Annotated[
+        str | None,
+        data(
+            "How an open answer is scored: f1 (as in SQuAD; the default), exact, contains, or "
+            "FILE.py:FUNCTION with (answer, gold answers) → 0 to 1",
+            named_again="must",
         ),
     ]
     option_orders: Annotated[

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Annotated, Literal
 
 from disorder.requests.groups import FileOptions, Positive, SeedOptions
-from disorder.requests.option import Listed, Names, Option
+from disorder.requests.option import Listed, Names, Option, Pairs
 
 drawn = partial(Option, group="The sample")
 
@@ -42,6 +42,9 @@ class HumanMakeOptions(SeedOptions, FileOptions, total=False):
             "Mix in as many original texts (default: unless labelling a run)",
             flags=("--whole/--no-whole",),
         ),
+    ]
+    labels: Annotated[
+        Pairs, drawn("What labels mean, as annotators read them: 0=negative,1=positive")
     ]
     annotators: Annotated[
         Listed,

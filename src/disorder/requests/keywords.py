@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import collections.abc
 import inspect
-import logging
 import types
 import typing
+import warnings
 from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
@@ -20,7 +20,6 @@ from disorder.requests.option import Declared, declared_in
 
 P = ParamSpec("P")
 R = TypeVar("R")
-logger = logging.getLogger("disorder")
 
 
 def takes_options(
@@ -69,11 +68,12 @@ def takes_options(
 
 
 def _rename(given: dict[str, Any], declared: Mapping[str, Declared]) -> None:
-    """Give the keywords of before their new names, with a note."""
+    """Give the keywords of before their new names, with a warning for one release."""
     for name, each in declared.items():
         if each.option.was in given:
             given[name] = given.pop(each.option.was)
-            logger.info("%s is now written %s", each.option.was, name)
+            note = f"{each.option.was} is now written {name}; the next release takes only that"
+            warnings.warn(note, DeprecationWarning, stacklevel=3)
 
 
 def _unknown(

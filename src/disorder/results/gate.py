@@ -1,5 +1,4 @@
-"""A gate's decision: its rulings, lines for a terminal, JUnit XML for CI, a Markdown summary for a
-pull request, a badge.
+"""A gate's decision: its rulings, as a result, as JUnit XML for CI, as a badge.
 
 Names in a run are untrusted: they come out as text everywhere.
 """
@@ -7,19 +6,20 @@ Names in a run are untrusted: they come out as text everywhere.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 from typing import Any, Literal
 from xml.etree import ElementTree
 
 from pydantic import BaseModel, Field, computed_field, model_validator
 
-from disorder.results.conclusion import NAMES, PAGE, Caveat, Conclusion, sentence
-from disorder.results.grid import Cell, Column, Grid, as_markdown
-from disorder.results.markup import markdown_code
+from disorder.results.conclusion import NAMES, PAGE, Conclusion, sentence
+from disorder.results.result import Cell, Column, Grid, Result
+from disorder.results.writing import capitalised
 from disorder.visible_text import one_line
 
 SCHEMA_VERSION = 2
+HOW = f"How conclusions are drawn: {PAGE}"
 
 State = Literal["passed", "failed", "undecided"]
 OUTCOMES: Mapping[State, str] = {"passed": "PASS", "failed": "FAIL", "undecided": "UNDECIDED"}
@@ -99,29 +99,30 @@ class Decision(BaseModel):
             return "failed"
         return "undecided" if "undecided" in states else "passed"
 
+    @property
+    def result(self) -> Result:
+        """The envelope, from which terminal, Markdown and record are made."""
+        found = self.conclusion
+        reasons = [f"{r.score} is undecided: {r.because}" for r in self.rulings if r.because]
+        return Result(
+            verb="gate",
+            about=f"{self.model} on {self.data}, decided by {self.by}",
+            headline=capitalised(_head(self)),
+            request={"by": self.by, "undecided": self.undecided},
+            body=self,
+            conclusion=None if found is None else found.model_dump(),
+            lead=[] if found is None else [f"{sentence(found)} {HOW}"],
+            caveats=[] if found is None else [caveat.text for caveat in found.caveats],
+            grids=[_rulings(self)],
+            notes=[*reasons, *filter(None, [_advice(self)]), *self.notes],
+        )
+
+    def as_data(self) -> dict[str, Any]:
+        """The decision as plain data."""
+        return self.model_dump(exclude={"schema_version"})
+
 
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-def lines(decision: Decision) -> Iterator[str]:
-    """One line per rule, then what to do about rules that the interval leaves undecided."""
-    for r in decision.rulings:
-        why = f"; {r.because}" if r.because else ""
-        told = one_line(f"{r.score} is {r.found}; fails if {r.operator} {r.limit:g}{why}")
-        yield f"{r.outcome:<16} {told}"
-    if advice := _advice(decision):
-        yield advice
-    yield from (f"caveat: {one_line(caveat.text)}" for caveat in _caveats(decision))
-
-
-def notes(decision: Decision) -> Iterator[str]:
-    """One line for each rule that a better one should replace."""
-    for note in decision.notes:
-        yield f"note: {one_line(note)}"
-
-
-def _caveats(decision: Decision) -> Sequence[Caveat]:
-    return () if decision.conclusion is None else decision.conclusion.caveats
 
 
 def _advice(decision: Decision) -> str:
@@ -173,23 +174,6 @@ def _xml(text: str) -> str:
     return NOT_XML.sub("\ufffd", one_line(text))
 
 
-def summary(decision: Decision) -> str:
-    """A Markdown table with one row per rule."""
-    table = as_markdown(_rulings(decision))
-    names = f"{markdown_code(decision.model)} on {markdown_code(decision.data)}"
-    about = f"{names}, decided by {decision.by}."
-    advice = [_advice(decision), ""] if _advice(decision) else []
-    notes = [line for note in decision.notes for line in (f"Note: {markdown_code(note)}", "")]
-    for each in _caveats(decision):
-        notes += [f"Caveat: {markdown_code(each.text)}", ""]
-    said = []
-    if decision.conclusion is not None:
-        concluded = markdown_code(sentence(decision.conclusion))
-        said = [concluded, "", f"How conclusions are drawn: {PAGE}", ""]
-    head_lines = [f"### disorder gate: {_head(decision)}", "", about, "", *said]
-    return "\n".join([*head_lines, *table, "", *advice, *notes])
-
-
 def _head(decision: Decision) -> str:
     """How many rules failed and how many are undecided."""
     total = len(decision.rulings)
@@ -206,11 +190,14 @@ def _head(decision: Decision) -> str:
 
 def _rulings(decision: Decision) -> Grid:
     """One row per rule."""
-    heads = ("", "fail if", "value", "95 % interval", "n")
-    columns = [Column(title, "word" if i < 2 else "number") for i, title in enumerate(heads)]
+    heads = ("fail if", "value", "95 % interval", "n")
+    columns = [
+        Column("", "word"),
+        *(Column(title, "number" if i else "name") for i, title in enumerate(heads)),
+    ]
     rows = [
         [
-            Cell(f"{_mark(ruling)} {ruling.outcome}"),
+            Cell(ruling.outcome, mark=_mark(ruling)),
             Cell(f"{ruling.score} {ruling.operator} {ruling.limit:g}", mark="code"),
             Cell(f"{ruling.value:.3f}"),
             Cell(f"{ruling.low:.3f} to {ruling.high:.3f}"),
@@ -223,8 +210,8 @@ def _rulings(decision: Decision) -> Grid:
 
 def _mark(ruling: Ruling) -> str:
     if ruling.is_undecided and ruling.passed:
-        return "⚠"
-    return "✅" if ruling.passed else "❌"
+        return "undecided"
+    return "passed" if ruling.passed else "failed"
 
 
 # white text has a contrast of more than 4.5 : 1 on each

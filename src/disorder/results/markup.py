@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from disorder.visible_text import visible
 
@@ -145,14 +147,51 @@ def latex_code(spec: str) -> str:
     return rf"\texttt{{{latex_text(spec)}}}"
 
 
-def latex_label(*names: str) -> str:
-    """A label made of names.
+def latex_caption(text: str) -> str:
+    r"""A text below a table, in which names between backticks are code.
 
-    >>> latex_label("hf:bert-base", "mnli:matched")
-    'tab:disorder-hf-bert-base-mnli-matched'
+    >>> print(latex_caption("`a_b` in 95 % of c_d"))
+    \texttt{a\_b} in 95\,\% of c\_d
     """
-    words = re.sub(r"[^a-z0-9]+", "-", "-".join(names).lower()).strip("-")
-    return f"tab:disorder-{words}"
+    pieces = [
+        latex_code(piece) if number % 2 else _latex_part(visible(piece).replace("\n", " "))
+        for number, piece in enumerate(text.split("`"))
+    ]
+    return "".join(pieces).replace(r" \%", r"\,\%")
+
+
+def name_of(*names: str) -> str:
+    """Names in one word of plain letters, as labels and files have it.
+
+    >>> name_of("hf:bert-base", "mnli:matched")
+    'hf-bert-base-mnli-matched'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", "-".join(names).lower()).strip("-")
+
+
+def yaml_lines(values: Mapping[str, Any], indent: str = "") -> Iterator[str]:
+    """A mapping as YAML, one line per value; lists and mappings that hold lists are spread."""
+    for key, value in values.items():
+        if _is_spread(value):
+            yield f"{indent}{key}:"
+            entries = [value] if isinstance(value, Mapping) else value
+            for each in entries:
+                first = "" if each is value else "- "
+                if not _is_spread(each):
+                    yield f"{indent}  {first}{yaml_value(each)}"
+                    continue
+                inner = list(yaml_lines(each))
+                yield f"{indent}  {first}{inner[0]}"
+                yield from (f"{indent}  {' ' * len(first)}{line}" for line in inner[1:])
+        else:
+            yield f"{indent}{key}: {yaml_value(value)}"
+
+
+def _is_spread(value: object) -> bool:
+    """Whether a value has too much in it for one line."""
+    if isinstance(value, Mapping):
+        return any(isinstance(each, list) for each in value.values())
+    return isinstance(value, list) and bool(value)
 
 
 def yaml_value(value: object) -> str:

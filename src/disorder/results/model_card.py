@@ -5,16 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from disorder.registry import DataPart, parts
 from disorder.results.conclusion import PAGE
-from disorder.results.grid import as_markdown
-from disorder.results.markup import markdown_code, markdown_text, yaml_value
+from disorder.results.markup import yaml_value
+from disorder.results.result import Result
 from disorder.results.run import Record, Run
 from disorder.results.run_tables import by_transformation, score_grid
-from disorder.results.wording import about, command
+from disorder.results.wording import about
 from disorder.results.writing import meaning_of, shown, title_of
 from disorder.specs import split_spec
 from disorder.types import ORIGINAL
@@ -31,22 +30,30 @@ class HubDataset:
     split: str
 
 
-def model_card(run: Run) -> str:
-    """Front matter in YAML, then the section, to paste into the README of a model."""
-    return "\n".join([*_front_matter(run), "", *_section(run)]) + "\n"
-
-
-def _front_matter(run: Run) -> Iterator[str]:
-    yield "---"
-    yield "model-index:"
-    yield f"- name: {yaml_value(run.model)}"
-    yield "  results:"
-    yield f"  - task: {yaml_value({'type': TASK, 'name': run.task or TASK})}"
-    yield f"    dataset: {yaml_value(_dataset(run))}"
-    yield "    metrics:"
-    for record in _records(run):
-        yield f"    - {yaml_value(_metric(record))}"
-    yield "---"
+def card_result(run: Run) -> Result:
+    """A run as its card has it, to paste into the README of a model: the verdict with its caveats,
+    the scores and what they mean, after the metadata of the hub.
+    """
+    columns = shown([record.metric for record in run.scores if record.group == "all"], "table")
+    task = {"type": TASK, "name": run.task or TASK}
+    metrics = [_metric(record) for record in _records(run)]
+    found = {"task": task, "dataset": _dataset(run), "metrics": metrics}
+    first, *rest = run.verdict.split("\n")
+    how = [f"How conclusions are drawn: {PAGE} of disorder."] if run.conclusion is not None else []
+    return replace(
+        run.result,
+        title="Word order",
+        headline=first,
+        lead=rest,
+        about=f"{about(run)}. In brackets 95 % intervals over examples",
+        grids=[score_grid(run, metrics=columns)],
+        notes=[
+            *(f"{title_of(metric)}: {meaning_of(metric)}" for metric in columns),
+            *how,
+            f"Measured by disorder {run.versions.get('disorder', '')}",
+        ],
+        card={"model-index": [{"name": run.model, "results": [found]}]},
+    )
 
 
 def _dataset(run: Run) -> dict[str, str]:
@@ -77,33 +84,6 @@ def _metric(record: Record) -> dict[str, object]:
             "n": record.n,
         },
     }
-
-
-def _section(run: Run) -> Iterator[str]:
-    yield "## Word order"
-    yield ""
-    first, *rest = run.verdict.split("\n")
-    yield f"**{markdown_text(first)}**"
-    yield ""
-    for line in rest:
-        yield f"- {markdown_text(line)}"
-    for line in run.caveats:
-        yield f"- Caveat: {markdown_text(line)}"
-    if rest or run.conclusion is not None:
-        yield ""
-    yield f"{markdown_text(about(run))}. In brackets 95 % intervals over examples."
-    yield ""
-    columns = shown([record.metric for record in run.scores if record.group == "all"], "table")
-    yield from as_markdown(score_grid(run, metrics=columns))
-    yield ""
-    for metric in columns:
-        yield f"- {markdown_text(title_of(metric))}: {markdown_text(meaning_of(metric))}"
-    yield ""
-    if run.conclusion is not None:
-        yield f"How conclusions are drawn: {markdown_code(PAGE)} of disorder."
-        yield ""
-    version = run.versions.get("disorder", "")
-    yield f"Measured by disorder {version}; run it again: {markdown_code(command(run))}"
 
 
 def eval_results(run: Run) -> str | None:

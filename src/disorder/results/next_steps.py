@@ -25,6 +25,7 @@ from disorder.requests.plan import PlanOptions
 from disorder.requests.settings import resume_line
 from disorder.results.result import NextStep
 from disorder.results.run import NEEDS, Run
+from disorder.types import is_about_texts
 
 MOST = 3
 IN_MEMORY = "data"  # how rows that were given as they are are called
@@ -45,9 +46,9 @@ def next_steps(run: Run) -> list[NextStep]:
 
 def _steps(run: Run) -> Iterator[NextStep]:
     kind = "" if run.conclusion is None else run.conclusion.kind
-    is_part = run.settings.get("break_", "text") != "text"
-    is_about_texts = run.kind == "labels" and not run.is_likelihood and not is_part
-    if kind and is_about_texts:
+    is_part = not is_about_texts(run.settings.get("break_"))
+    is_of_labels = run.kind == "labels" and not run.is_likelihood and not is_part
+    if kind and is_of_labels:
         if kind in KEEPS:
             yield from _explain(run, "which words it relies on")
             yield from _sanity(run, "whether this data needs word order")

@@ -1,65 +1,121 @@
-"""Results as pages, in a notebook and as data: one template and one record, whatever the verb.
+"""Results for people and for programs: one envelope, in whatever format is wanted.
 
-Texts and names are untrusted: they are escaped, and invisible characters are made visible.
+Texts and names are untrusted: every format escapes them, and invisible characters are made visible.
 """
 
 from __future__ import annotations
 
+import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from disorder.results.result import Result
-from disorder.results.writing import capitalised, fixed
+from disorder.results.markup import (
+    latex_caption,
+    latex_code,
+    latex_text,
+    latex_title,
+    markdown_code,
+    markdown_text,
+    yaml_lines,
+)
+from disorder.results.result import Cell, Grid, Result, as_csv
+from disorder.results.writing import capitalised, fixed, short_name
 from disorder.visible_text import visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from rich.console import Console
 
+Format = Literal[
+    "terminal", "page", "frame", "notebook", "markdown", "card", "latex", "csv", "json"
+]
 HEIGHT = 640  # pixels of the frame in a notebook
+STRONG = ("strong", "ours", "needed", "open", "unsure", "clean")  # marks that are set in bold
+SIGNS = {"passed": "✅ ", "failed": "❌ ", "undecided": "⚠ "}  # marks that Markdown shows by a sign
 
 
-def page(result: Result, *, in_folder: bool = True) -> str:
-    """A result as one page of HTML that works from disk, offline, on a phone and in print."""
-    return _drawn(result, "base.html", in_folder=in_folder, has_contents=True)
+def render(
+    result: Result,
+    to: Format,
+    *,
+    console: Console | None = None,
+    written: Sequence[str] = (),
+    is_all: bool = False,
+    in_folder: bool = False,
+) -> str:
+    """A result as text.
 
-
-def notebook(result: Result) -> str:
-    """The content of the page with its style, for the output of a notebook's cell.
-
-    It links to no section: other cells may have sections of the same name.
+    For a terminal: as wide and as coloured as `console`, with lines that say where files were
+    `written`; one screen where the result has a summary, unless `is_all`. A page is one file that
+    works from disk, offline, on a phone and in print; it names the files beside it where it is
+    `in_folder`. A frame holds the page, for a notebook's cell that must not be disturbed; a
+    notebook has its content, and links to no section: other cells may have some of that name. A
+    card is Markdown after its metadata, LaTeX has the first tables, CSV the scores.
     """
-    return _drawn(result, "notebook.html", in_folder=False, has_contents=False)
+    match to:
+        case "terminal":
+            return _terminal(result, console, written, is_all=is_all)
+        case "page":
+            return _html(result, "base.html", in_folder=in_folder, has_contents=True)
+        case "frame":
+            content = _html(result, "base.html", has_contents=True, is_still=True)
+            return (
+                f'<iframe srcdoc="{escape(content, quote=True)}" sandbox="" style="width: 100%; '
+                f'height: {HEIGHT}px; border: 1px solid #d0d7de"></iframe>'
+            )
+        case "notebook":
+            return _html(result, "notebook.html", has_contents=False)
+        case "markdown":
+            return "\n".join(_markdown(result)) + "\n"
+        case "card":
+            front = yaml_lines(result.card)
+            return "\n".join(["---", *front, "---", "", *_markdown(result)]) + "\n"
+        case "latex":
+            return "\n".join(latex_table(grid) for grid in result.grids)
+        case "csv":
+            return as_csv(result.records).decode()
+        case "json":
+            return (
+                json.dumps(result.as_data(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+            )
 
 
-def framed(content: str, *, height: int = HEIGHT) -> str:
-    """A page in a frame of its own, as HTML for a notebook's cell: its style neither leaks out nor
-    is disturbed.
-    """
-    return (
-        f'<iframe srcdoc="{escape(content, quote=True)}" sandbox="" '
-        f'style="width: 100%; height: {height}px; border: 1px solid #d0d7de"></iframe>'
-    )
+def _terminal(
+    result: Result, console: Console | None, written: Sequence[str], *, is_all: bool
+) -> str:
+    from disorder.results.terminal import SafeConsole, show_result
+
+    wanted = console or SafeConsole(file=io.StringIO(), width=80)
+    with wanted.capture() as captured:
+        show_result(result, wanted, written, is_all=is_all)
+    return captured.get()
 
 
-def as_json(result: Result) -> str:
-    """The text of result.json."""
-    return json.dumps(result.as_data(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _drawn(result: Result, layout: str, *, in_folder: bool, has_contents: bool) -> str:
-    html: str = template("result.html").render(
-        result=result, layout=layout, in_folder=in_folder, has_contents=has_contents
+def _html(
+    result: Result,
+    layout: str,
+    *,
+    in_folder: bool = False,
+    has_contents: bool,
+    is_still: bool = False,
+) -> str:
+    html: str = template(result.template).render(
+        result=result,
+        layout=layout,
+        in_folder=in_folder,
+        has_contents=has_contents,
+        is_still=is_still,
     )
     return html
 
 
 @lru_cache(maxsize=32)
-def template(name: str, package: str = "disorder.results", **filters: Callable[..., str]) -> Any:
-    """A page's template in a package, compiled once; it may extend ours."""
-    return environment(package, **filters).get_template(name)
+def template(name: str) -> Any:
+    """A page's template, compiled once."""
+    return environment("disorder.results").get_template(name)
 
 
 def environment(package: str, **filters: Callable[..., str]) -> Environment:
@@ -73,5 +129,86 @@ def environment(package: str, **filters: Callable[..., str]) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"visible": visible, "number": fixed, "sentence": capitalised, **filters}
+    found.filters |= {
+        "visible": visible,
+        "number": fixed,
+        "sentence": capitalised,
+        "short": short_name,
+    }
+    found.filters |= filters
     return found
+
+
+def _markdown(result: Result) -> Iterator[str]:
+    """What a reader needs first: the conclusion, what to mind, the first tables, how to repeat it.
+
+    Names from elsewhere stand as code where a text could mention somebody.
+    """
+    yield f"## {result.title or f'disorder {result.verb}'}"
+    first, *rest = result.headline.split("\n")
+    yield from ("", f"**{_text(first)}**", "")
+    yield from (f"- {_text(line)}" for line in (*rest, *result.lead))
+    yield from (f"- Caveat: {_text(line)}" for line in result.caveats)
+    if rest or result.lead or result.caveats:
+        yield ""
+    yield _text(f"{result.about.removesuffix('.')}.")
+    for grid in result.grids:
+        yield from ("", *([f"**{_text(grid.caption)}**", ""] if grid.caption else []))
+        yield from markdown_table(grid)
+    if result.notes:
+        yield ""
+    yield from (f"- {_text(line)}" for line in result.notes)
+    if result.command:
+        yield from ("", f"Run it again: {markdown_code(result.command)}")
+
+
+def _text(text: str) -> str:
+    return markdown_code(text) if "@" in text else markdown_text(text)
+
+
+def markdown_table(grid: Grid) -> list[str]:
+    """The lines of a table in Markdown."""
+    rules = ["---:" if column.kind == "number" else "---" for column in grid.columns]
+    lines = [[markdown_text(column.title) for column in grid.columns], rules]
+    lines += [[_markdown_cell(cell) for cell in row] for row in grid.rows]
+    return [f"| {' | '.join(cells)} |" for cells in lines]
+
+
+def _markdown_cell(cell: Cell) -> str:
+    if cell.mark == "code":
+        return markdown_code(cell.text, in_table=True)
+    text = markdown_text(cell.text)
+    shown = f"**{text}**" if text and cell.mark in STRONG else text
+    return f"{SIGNS.get(cell.mark, '')}{shown} {cell.below}".strip()
+
+
+def latex_table(grid: Grid) -> str:
+    """A table for a paper (booktabs)."""
+    columns = "".join("r" if column.kind == "number" else "l" for column in grid.columns)
+    lines = [
+        r"% needs \usepackage{booktabs}",
+        r"\begin{table}",
+        r"  \centering",
+        rf"  \caption{{{latex_caption(grid.caption)}}}",
+        rf"  \label{{tab:disorder-{grid.name}}}",
+        rf"  \begin{{tabular}}{{{columns}}}",
+        r"    \toprule",
+        f"    {_latex_row([latex_title(column.title) for column in grid.columns])}",
+        r"    \midrule",
+        *(f"    {_latex_row([_latex_cell(cell) for cell in row])}" for row in grid.rows),
+        r"    \bottomrule",
+        r"  \end{tabular}",
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _latex_row(cells: Sequence[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _latex_cell(cell: Cell) -> str:
+    text = latex_code(cell.text) if cell.mark == "code" else latex_title(cell.text)
+    shown = rf"\textbf{{{text}}}" if text and cell.mark in STRONG else text
+    below = rf" {{\small {latex_text(cell.below)}}}" if cell.below else ""
+    return f"{shown}{below}"

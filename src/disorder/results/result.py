@@ -7,15 +7,15 @@ steps), so that one place renders it, and result.json holds it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from disorder.errors import DisorderError
 from disorder.results import drawing
-from disorder.results.grid import Grid
 from disorder.results.row_export import csv_text
+from disorder.results.writing import Bounded, bounds, cell_text, fixed, short_bounds
 from disorder.store.storage import cannot_write, write_named_file
 
 Row = dict[str, Any]
@@ -26,6 +26,97 @@ FORMATS: dict[str, Callable[[str], bytes]] = {
     ".pdf": drawing.pdf,
     ".png": drawing.png,
 }
+
+
+# only numbers stand right; words and numbers are never wrapped, texts are where they must be
+ColumnKind = Literal["name", "word", "number", "text"]
+LONG = 24  # characters from which on a value is a text rather than a word
+
+
+@dataclass(frozen=True)
+class Column:
+    """The head of a column."""
+
+    title: str
+    kind: ColumnKind = "number"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A text, and its interval or whatever else may stand below it: that is of our own words.
+
+    `mark` says how it stands out: strong, soft or code, part (of the row above), or a class of a
+    page's style.
+    """
+
+    text: str = ""
+    below: str = ""
+    mark: str = ""
+    brief: str = ""  # what stands below where space is short
+
+    @classmethod
+    def of(cls, score: Bounded | None, missing: str = "", note: str = "") -> Cell:
+        """A score with its interval, and a note behind that."""
+        if score is None:
+            return cls(missing)
+        below = f"{bounds(score)} {note}".rstrip()
+        return cls(fixed(score.value), below, brief=short_bounds(score))
+
+    @property
+    def line(self) -> str:
+        """The cell on one line."""
+        return f"{self.text} {self.below}".rstrip()
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Rows of cells under their columns; `name` is the label that a paper refers to."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+    caption: str = ""
+    name: str = ""
+
+    @classmethod
+    def of_texts(cls, rows: Sequence[Sequence[str]], caption: str = "", n_names: int = 1) -> Grid:
+        """A table of plain texts, the first row of which is the head; names come first."""
+        head, *others = rows
+        columns = [
+            Column(title, "name" if i < n_names else "number") for i, title in enumerate(head)
+        ]
+        return cls(columns, [[Cell(text) for text in row] for row in others], caption)
+
+    @classmethod
+    def of_data(cls, rows: Sequence[Mapping[str, Any]], caption: str = "") -> Grid:
+        """A table of values by the name of their column; the first row has all names."""
+        names = list(rows[0])
+        long = {
+            name
+            for row in rows
+            for name, value in row.items()
+            if isinstance(value, str) and len(value) > LONG
+        }
+        columns = [
+            Column(name, "text" if name in long else "number" if i else "name")
+            for i, name in enumerate(names)
+        ]
+        cells = [[Cell(cell_text(row.get(name))) for name in names] for row in rows]
+        return cls(columns, cells, caption)
+
+    @property
+    def brief(self) -> Grid:
+        """The same with what stands below its numbers as short as it can be said."""
+        rows = [
+            [replace(cell, below=cell.brief) if cell.brief else cell for cell in row]
+            for row in self.rows
+        ]
+        return replace(self, rows=rows)
+
+    def part(self, start: int, stop: int) -> Grid:
+        """The same rows with their names and some of the other columns."""
+        columns = [self.columns[0], *self.columns[start:stop]]
+        rows = [[row[0], *row[start:stop]] for row in self.rows]
+        return replace(self, columns=columns, rows=rows)
 
 
 @dataclass(frozen=True)
@@ -198,6 +289,9 @@ class Result:
     command: str = ""  # repeats it
     facts: Mapping[str, str] = field(default_factory=dict)  # data, model, versions
     is_summarised: bool = False
+    title: str = ""  # of its Markdown
+    template: str = "result.html"  # of its page
+    card: Mapping[str, Any] = field(default_factory=dict)  # metadata before it
 
     @property
     def figures(self) -> list[Figure]:

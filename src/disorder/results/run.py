@@ -120,7 +120,7 @@ class Run(BaseModel):
     default_label: str | None = None
     language: str = "en"
     is_likelihood: bool = False
-    kind: Literal["labels", "choice", "pair"] = "labels"
+    kind: Literal["labels", "choice", "pair", "text"] = "labels"
     chance: float | None
     majority: float = 0.0
     transformations: list[str]
@@ -233,6 +233,7 @@ class Run(BaseModel):
             self.language,
             self.is_likelihood,
             self.kind,
+            self.chance or 0.0 if self.kind == "text" else 0.0,
         )
 
     def usual_words(self, transformation: str) -> str:
@@ -372,9 +373,9 @@ class Run(BaseModel):
         return Picture(run_figure(self, name, transformation).svg)
 
     def _repr_html_(self) -> str:
-        from disorder.results.render import framed, page
+        from disorder.results.render import render
 
-        return framed(page(self.result, in_folder=False))
+        return render(self.result, "frame")
 
     def __repr__(self) -> str:
         head = f"Run({self.model} on {self.data}, {self.n_examples:,} examples, {self.status})"

@@ -88,19 +88,19 @@ def _git() -> str | None:
 
 def write_run(folder: Path, run: Run) -> None:
     """Write run.json, which other tools read, and result.json, which we do."""
-    from disorder.results.render import as_json
+    from disorder.results.render import render
 
     found = run.model_copy().placed_in(folder)
     text = json.dumps(run.model_dump(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    for name, content in (("run.json", text), (RECORD, as_json(found.result))):
+    for name, content in (("run.json", text), (RECORD, render(found.result, "json"))):
         write_atomically(folder / name, content.encode("utf-8", "backslashreplace"))
 
 
 def write_report(folder: Path, run: Run) -> None:
     """Write report.html into the run folder."""
-    from disorder.results.render import page
+    from disorder.results.render import render
 
-    html = page(run.model_copy().placed_in(folder).result)
+    html = render(run.model_copy().placed_in(folder).result, "page", in_folder=True)
     write_atomically(folder / "report.html", html.encode("utf-8", "backslashreplace"))
 
 

@@ -13,9 +13,8 @@ from disorder.errors import DisorderError, UnknownName
 from disorder.registry import TransformationPart, parts
 from disorder.results import charts
 from disorder.results.conclusion import MAIN, Conclusion, brief, conclusion_rules, figures
-from disorder.results.grid import Cell, Grid
 from disorder.results.next_steps import next_steps
-from disorder.results.result import Figure, Result, Row, Section
+from disorder.results.result import Cell, Figure, Grid, Result, Row, Section
 from disorder.results.run import NEEDS, Record, Run
 from disorder.results.run_tables import (
     answer_grid,
@@ -40,6 +39,7 @@ from disorder.results.wording import (
     stopped_early,
 )
 from disorder.results.writing import capitalised, meaning_of, named, shown, title_of
+from disorder.types import is_about_texts
 
 HEADLINES = {
     "reads_order": "Your model needs word order: without it, its skill is gone.",
@@ -125,7 +125,7 @@ def headline(run: Run) -> str:
 
 def _is_told(run: Run) -> bool:
     """Whether the verdict is about something else than how texts are read."""
-    return run.is_likelihood or str(run.settings.get("break_", "text")) != "text"
+    return run.is_likelihood or not is_about_texts(run.settings.get("break_"))
 
 
 def _lead(run: Run) -> Iterator[str]:

@@ -5,11 +5,12 @@ models'.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from disorder.errors import UnknownName
-from disorder.results.grid import Cell, Column, Grid, as_latex
-from disorder.results.markup import latex_code, latex_label
+from disorder.results.markup import name_of
+from disorder.results.result import Cell, Column, Grid
 from disorder.results.run import AGAIN, Record, Run
 from disorder.results.wording import main_spread
 from disorder.results.writing import shown, title_of
@@ -146,14 +147,14 @@ def prompt_grid(run: Run) -> Grid:
     return Grid([*columns, Column("range")], rows, caption)
 
 
-def latex_table(
+def paper_grid(
     run: Run,
     *,
     metrics: Sequence[str] = (),
     transformations: Sequence[str] = (),
     group: str = "all",
     has_intervals: bool = True,
-) -> str:
+) -> Grid:
     """Scores of a run for a paper, one row per transformation; all that its tables show, or those
     named.
     """
@@ -167,20 +168,18 @@ def latex_table(
         found = Cell.of(record, "–")
         return found if has_intervals else Cell(found.text)
 
+    only = "" if group == "all" else f", only `{group}`"
+    intervals = "; 95 % intervals over examples in brackets" if has_intervals else ""
     grid = score_grid(
         run,
         group,
         metrics=list(metrics) or shown(present, "table"),
         transformations=transformations,
         cell=cell,
+        caption=f"`{run.model}` on `{run.data}` ({run.n_examples:,} examples{only}), original and "
+        f"perturbed texts{intervals}.",
     )
-    only = "" if group == "all" else f", only {latex_code(group)}"
-    intervals = "; 95\\,\\% intervals over examples in brackets" if has_intervals else ""
-    caption = (
-        f"{latex_code(run.model)} on {latex_code(run.data)} ({run.n_examples:,} examples{only}), "
-        f"original and perturbed texts{intervals}."
-    )
-    return as_latex(grid, caption, latex_label(run.model, run.data))
+    return replace(grid, name=name_of(run.model, run.data))
 
 
 def _check(kind: str, names: Sequence[str], known: Mapping[str, object] | Sequence[str]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from disorder.errors import BadData, DisorderError, option
-from disorder.results.render import as_json, page
+from disorder.results.render import render
 from disorder.results.result import Figure, Result, Table, as_csv
 from disorder.safe_io import read_json
 from disorder.store.storage import make_folder, remove_files, write_atomically
@@ -35,7 +35,8 @@ def write_result(
 
     Those of an earlier result go first: stopped half-way, no old page stands beside new tables.
     """
-    texts = {**(beside or {}), page_name: page(result), record: as_json(result)}
+    html = render(result, "page", in_folder=True)
+    texts = {**(beside or {}), page_name: html, record: render(result, "json")}
     make_folder(folder)
     remove_files(folder, [*_earlier(folder / record), *texts])
     for figure in result.figures:

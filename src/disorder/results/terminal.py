@@ -21,8 +21,7 @@ from rich.segment import Segment
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from disorder.results.grid import Cell, Grid
-from disorder.results.result import NextStep, Result, Row, Section
+from disorder.results.result import Cell, Grid, NextStep, Result, Row, Section
 from disorder.results.writing import capitalised
 from disorder.visible_text import one_line, visible
 
@@ -31,6 +30,7 @@ SURE = 2  # lines of the lead, and
 ROWS = 3  # rows of the first table, that a summary always has
 GAPS = ("  ", " ")  # between columns
 INDENT = 2  # of numbers below their name
+SHELL_WORDS = re.compile(r"""(?:'[^']*'|"[^"]*"|\\.|\S)+""")
 SEPARATORS = re.compile(r"(?<=[:,+/])")  # where a name may continue on the next line
 LAYOUTS = ((False, False), (True, False), (False, True), (True, True))  # is_stacked, is_above
 STYLES = {
@@ -43,6 +43,9 @@ STYLES = {
     "needed": "bold green",
     "open": "bold yellow",
     "unsure": "dim",
+    "passed": "bold green",
+    "failed": "bold red",
+    "undecided": "bold yellow",
 }  # by mark
 
 
@@ -70,7 +73,7 @@ def _wrapped(grid: Grid, width: int) -> RichTable:
         for i, column in enumerate(grid.columns)
     ]
     is_stacked = sum(natural) + len(natural) > width
-    table = RichTable(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table = RichTable(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for column in grid.columns:
         if column.kind == "number":
             table.add_column(column.title, justify="right", no_wrap=True)
@@ -254,7 +257,7 @@ def show_result(
         for line in summary(result, console, written):
             console.print(line, soft_wrap=True)
     else:
-        _show_whole(result, console, written)
+        _show_whole(result, console, written, is_all=is_all)
 
 
 def summary(result: Result, console: Console, written: Sequence[str] = ()) -> list[Text]:
@@ -315,10 +318,24 @@ def _step_lines(steps: Sequence[NextStep], width: int) -> list[Text]:
         if cell_len(told) <= width:
             lines.append(Text(told))
             continue
-        command = f"  {step.command}"
-        lines += [Text(command[i : i + width]) for i in range(0, len(command), width)]
+        lines += [Text(line) for line in continued(step.command, width)]
         lines.append(Text(f"      {step.why}"[:width], style="dim"))
     return lines
+
+
+def continued(command: str, width: int) -> Iterator[str]:
+    """A command in lines that a shell takes for one: they end between two of its words.
+
+    >>> list(continued("disorder gate RUN --fail-if 'a > 1'", 28))
+    ['  disorder gate RUN \\\\', "      --fail-if 'a > 1'"]
+    """
+    line = " "
+    for word in SHELL_WORDS.findall(command):
+        if line.strip() and cell_len(f"{line} {word}") > width - len(" \\"):
+            yield f"{line} \\"
+            line = "     "
+        line += f" {word}"
+    yield line
 
 
 def _written_lines(written: Sequence[str], width: int) -> list[Text]:
@@ -347,22 +364,22 @@ def _example_lines(example: Row, width: int) -> list[Text]:
     return lines
 
 
-def _show_whole(result: Result, console: Console, written: Sequence[str]) -> None:
-    console.print()
+def _show_whole(result: Result, console: Console, written: Sequence[str], *, is_all: bool) -> None:
     console.print(Text(result.headline, style="bold"))
-    for line in (f"\n{result.about}", *map(capitalised, result.lead)):
+    for line in (result.about, *map(capitalised, result.lead)):
         console.print(Text(line, style="dim"))
-    for line in result.caveats if result.is_summarised else ():
+    for line in result.caveats:
         console.print(Text(f"caveat: {line}"))
     for grid in result.grids:
         print_table(console, grid)
-    console.print()
+    if result.notes:
+        console.print()
     for line in result.notes:
         console.print(Text(line))
     for section in result.sections:
         if section.found is not None or section.reason:
             _show_finding(section, console, is_told=bool(result.grids))
-        elif result.is_summarised:
+        elif is_all:
             _show_section(section, console)
     for step in _step_lines(result.next_steps, console.width) if result.next_steps else ():
         console.print(step, soft_wrap=True)

@@ -39,7 +39,7 @@ CREATE TABLE IF NOT EXISTS predictions (
 """
 
 
-Segments = Sequence[tuple[str, str]]  # the parts of one input: name and text
+KeyParts = Sequence[tuple[str, str]]  # the parts of one input: name and text
 KeptRow = tuple[bytes, bytes, str, float | None, int]  # key, value, outcome, mass, checksum
 
 
@@ -224,7 +224,7 @@ def _number_or_none(number: float) -> float | None:
     return None if np.isnan(number) else number
 
 
-def key_of(model: str, precision: str, segments: Segments) -> bytes:
+def key_of(model: str, precision: str, segments: KeyParts) -> bytes:
     """Sixteen bytes that stand for one input of one model: the same input has the same key.
 
     Every field is hashed with its length, so that no text can pass for the border between two.

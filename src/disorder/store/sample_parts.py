@@ -7,6 +7,7 @@ is predicted again. Texts are rebuilt from positions and the examples, which lie
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,7 +24,7 @@ from disorder.safe_io import most_unpacked, parse_parquet, read_parquet
 from disorder.store.samples import READ_SCHEMA, SCHEMA, check_unique, checked_samples, storable
 from disorder.store.storage import write_atomically
 from disorder.store.store import Entry, Kept
-from disorder.types import ORIGINAL, Choice, Example
+from disorder.types import ORIGINAL, TEXT_NAMES, Example
 from disorder.visible_text import one_line
 
 SAMPLES = "samples"  # their folder
@@ -37,6 +38,8 @@ EXAMPLES = pa.schema(
         ("groups", pa.map_(pa.string(), pa.string())),
         ("options", pa.list_(pa.string())),
         ("ask", pa.string()),
+        ("segments", pa.string()),  # as JSON, where there are others than the two texts
+        ("on", pa.list_(pa.string())),
         ("family", pa.string()),
     ]
 )
@@ -235,10 +238,9 @@ def write_examples(folder: Path, examples: Sequence[Example]) -> None:
     }
     if any(e.family for e in examples):
         columns["family"] = [storable(e.family) for e in examples]
-    choices = [e.choice for e in examples if e.choice is not None]
-    if choices:
-        columns["options"] = [[storable(text) for text in each.options] for each in choices]
-        columns["ask"] = [each.ask for each in choices]
+    if any(e.on != TEXT_NAMES or not e.segments.keys() <= set(TEXT_NAMES) for e in examples):
+        columns["segments"] = [storable(json.dumps(dict(e.segments))) for e in examples]
+        columns["on"] = [list(e.on) for e in examples]
     table = pa.table(columns)
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink)
@@ -255,22 +257,28 @@ def read_examples(folder: Path) -> list[Example]:
     rows = table.to_pylist()
     if any(row["id"] is None or row["text_a"] is None or row["label"] is None for row in rows):
         raise BadData(f"{folder}/examples.parquet: an id, a text or a label is missing")
-    return [
-        Example(
-            row["id"],
-            row["text_a"],
-            row["text_b"],
-            row["label"],
-            dict(row["groups"] or ()),
-            choice=_choice(row),
-            family=row["family"] or "",
-        )
-        for row in rows
-    ]
+    try:
+        return [example_of(row) for row in rows]
+    except (ValueError, TypeError, AttributeError, LookupError):
+        raise BadData(f"{folder}/examples.parquet: its segments cannot be read") from None
 
 
-def _choice(row: Mapping[str, Any]) -> Choice | None:
-    options = row.get("options")
-    if not options:
-        return None
-    return Choice(row["text_a"], tuple(map(str, options)), row.get("ask") or "")
+def example_of(row: Mapping[str, Any]) -> Example:
+    """The example of a row of the file; raises on one that no audit wrote."""
+    groups = dict(row.get("groups") or ())
+    family = row.get("family") or ""
+    if row.get("segments") is not None:
+        given = json.loads(row["segments"])
+        segments = {
+            str(name): each if isinstance(each, str) else tuple(map(str, each))
+            for name, each in given.items()
+        }
+        on = tuple(name for name in row["on"] or () if name in segments)
+        first = on or tuple(segments)[:1]
+        return Example(row["id"], segments, row["label"], groups, on=first, family=family)
+    if row.get("options"):  # as older versions wrote them
+        options = tuple(map(str, row["options"]))
+        own = {"question": row["text_a"], "ask": row.get("ask") or "", "options": options}
+        return Example(row["id"], own, row["label"], groups, on=("question",), family=family)
+    a, b = row["text_a"], row["text_b"]
+    return Example.of(row["id"], a, b, row["label"], groups, family=family)

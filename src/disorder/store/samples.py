@@ -63,16 +63,15 @@ def sample_table(
     variants: Sequence[Variants | None],
     predictions: Sequence[Predictions],
     *,
-    segments: tuple[str, str] = ("text_a", "text_b"),
     texts: Sequence[Sequence[Texts]] | None = None,
     disorder: Sequence[Mapping[str, Floats]] | None = None,
     repeat: int = 0,
 ) -> pa.Table:
     """The variants of some examples with their predictions; None stands for original texts.
 
-    `segments` are the names of the two texts. `texts` are those of every variant, to be kept where
-    they cannot be drawn again from the original text and the seed; `disorder` is that of every
-    variant; `repeat` is how often the texts were predicted before.
+    `texts` are those of every variant, to be kept where they cannot be drawn again from the
+    original text and the seed; `disorder` is that of every variant; `repeat` is how often the texts
+    were predicted before.
     """
     counts = [len(part) for part in predictions]
     found = Predictions.empty(0, max(1, len(labels)))
@@ -88,7 +87,7 @@ def sample_table(
         _constant(transformation, sum(counts)),
         pa.array(np.concatenate([np.arange(n) for n in counts]) if counts else [], pa.int32()),
         pa.array(np.full(sum(counts), repeat, dtype=np.int32)),
-        _repeated([_segment(side, segments) for side in sides], counts),
+        _repeated([_segment(group) for group in variants], counts),
         _lists("a", variants, sides, counts),
         _lists("b", variants, sides, counts),
         _outcomes(labels, stacked, found.outcomes),
@@ -290,9 +289,12 @@ def _lists(
     )
 
 
-def _segment(side: str, names: tuple[str, str]) -> str | None:
-    """The names of the texts that differ from the original."""
-    return {"a": names[0], "b": names[1], "both": "+".join(names)}.get(side)
+def _segment(variants: Variants | None) -> str | None:
+    """The names of the segments that differ from the original."""
+    if variants is None:
+        return None
+    named = zip(variants.on, variants.sides, strict=False)
+    return "+".join(name for name, rows in named if not _is_original(rows)) or None
 
 
 def _repeated(names: Sequence[str | None], counts: Sequence[int]) -> pa.Array:

@@ -13,7 +13,7 @@ from typing import Any
 
 from disorder.errors import BadData, option
 from disorder.registry import TaskPart, parts
-from disorder.types import Choice
+from disorder.types import Segments
 
 LETTERS = tuple(ascii_uppercase)
 NO_ANSWER = ("", "-1", "-", "none", "nan")
@@ -21,13 +21,14 @@ NO_ANSWER = ("", "-1", "-", "none", "nan")
 
 @dataclass(frozen=True)
 class TaskRow:
-    """What a row asks: a question with options and the place of the right one, or two texts, the
-    better one first. `answer` None: the row has no gold answer.
+    """What a row asks, as named segments, and the place of the right one of its options (or 0: the
+    first of two texts is the better one). `answer` None: the row has no gold answer. `on` names
+    what is perturbed unless the user says otherwise.
     """
 
-    choice: Choice | None = None
+    segments: Segments
     answer: int | None = None
-    pair: tuple[str, str] | None = None
+    on: tuple[str, ...] = ("question",)
     groups: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -7,14 +7,13 @@ for, so that the same premise can have both questions.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from disorder.errors import BadData
 from disorder.registry import task
 from disorder.tasks import TaskRow, column
 from disorder.tasks.choice import ANSWER, OPTIONS, options_of, place_of
-from disorder.types import Choice
+from disorder.types import Segment
 
 PREMISE = ("question", "premise")
 ASKED = ("asks_for",)
@@ -29,5 +28,6 @@ def causes(row: Mapping[str, Any]) -> TaskRow:
         raise BadData(f"asks_for is {asked!r}; it is cause or effect")
     options, names = options_of(column(row, OPTIONS))
     premise = str(column(row, PREMISE))
-    found = TaskRow(Choice(premise, options, WORDS[asked]))
-    return replace(found, answer=place_of(column(row, ANSWER), options, names))
+    asking = WORDS[asked]
+    segments: dict[str, Segment] = {"question": premise, "ask": asking, "options": options}
+    return TaskRow(segments, place_of(column(row, ANSWER), options, names))

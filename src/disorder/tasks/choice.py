@@ -12,10 +12,11 @@ from typing import Any
 from disorder.errors import BadData
 from disorder.registry import task
 from disorder.tasks import LETTERS, NO_ANSWER, TaskRow, column
-from disorder.types import Choice
+from disorder.types import Segment
 
 QUESTION = ("question", "ctx", "goal", "query")
 OPTIONS = ("options", "choices", "endings")
+CONTEXT = ("context", "passage", "article")
 ANSWER = ("answer", "answerKey", "answer_idx", "label", "gold")
 
 
@@ -26,7 +27,11 @@ def choice(row: Mapping[str, Any]) -> TaskRow:
     if not isinstance(question, str):
         raise BadData(f"a question must be a text, got {type(question).__name__}")
     options, names = options_of(column(row, OPTIONS))
-    return TaskRow(Choice(question, options), place_of(column(row, ANSWER), options, names))
+    segments: dict[str, Segment] = {"question": question, "options": options}
+    context = column(row, CONTEXT)
+    if isinstance(context, str) and context.strip():
+        segments["context"] = context
+    return TaskRow(segments, place_of(column(row, ANSWER), options, names))
 
 
 def options_of(given: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:

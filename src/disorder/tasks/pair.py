@@ -14,6 +14,7 @@ from typing import Any
 from disorder.errors import BadData
 from disorder.registry import task
 from disorder.tasks import TaskRow, column
+from disorder.types import TEXT_NAMES, text_segments
 
 GOOD = ("good", "chosen", "sentence_good")
 BAD = ("bad", "rejected", "sentence_bad")
@@ -29,7 +30,9 @@ def pair(row: Mapping[str, Any]) -> TaskRow:
         if not isinstance(text, str):
             raise BadData(f"the texts of a pair must be texts, got {type(text).__name__}")
     has_same = word_counts(good) == word_counts(bad)
-    return TaskRow(pair=(good, bad), answer=0, groups={SAME_WORDS: "yes" if has_same else "no"})
+    segments = text_segments((good, bad))
+    groups = {SAME_WORDS: "yes" if has_same else "no"}
+    return TaskRow(segments, answer=0, on=TEXT_NAMES, groups=groups)
 
 
 def word_counts(text: str) -> Counter[str]:

@@ -49,10 +49,9 @@ from disorder.testing.made_up import (
     outcomes,
 )
 from disorder.transformations import Transformation, parse
-from disorder.transformations.positions.orders_within_groups import shots_sentence
 from disorder.transformations.rendering import render, variant_texts
 from disorder.transformations.words import split
-from disorder.types import Choice, Example, Fidelity, Outcomes, Score, Task, Variants
+from disorder.types import Example, Fidelity, Outcomes, Score, Segment, Task, Variants
 
 T = TypeVar("T", bound=Callable[..., Any])
 SURROUNDINGS = Surroundings()
@@ -219,9 +218,10 @@ def example_for(spec: str, language: str, *, name: str = "1") -> Example:
         return example(*texts, name=name)
     if perturbs == "options":
         options = tuple(f"{texts[0]} {i}" for i in range(5))
-        return replace(example(texts[0], name=name), choice=Choice(texts[0], options))
-    shots = tuple((f"{texts[0]} {i}", f"answer {i}") for i in range(5))
-    return replace(example(shots_sentence(shots).text, texts[1], name=name), shots=shots)
+        asked: dict[str, Segment] = {"question": texts[0], "options": options}
+        return Example(name, asked, "A", on=("question",))
+    shots = tuple(text for i in range(5) for text in (f"{texts[0]} {i}", f"answer {i}"))
+    return Example(name, {"shots": shots, "item": texts[1]}, "neutral", on=("shots", "item"))
 
 
 def variants_of(

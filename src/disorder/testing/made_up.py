@@ -112,13 +112,13 @@ class Surroundings:
     def training(self, spec: str) -> Iterator[Example]:
         """Sixty pairs, whatever the spec."""
         yield from (
-            Example(row["id"], row["text_a"], row["text_b"], row["label"]) for row in pairs(60)
+            Example.of(row["id"], row["text_a"], row["text_b"], row["label"]) for row in pairs(60)
         )
 
 
 def example(text_a: str, text_b: str | None = None, *, name: str = "1") -> Example:
     """An example whose label does not matter."""
-    return Example(name, text_a, text_b, "neutral")
+    return Example.of(name, text_a, text_b, "neutral")
 
 
 def outcomes(

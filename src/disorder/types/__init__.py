@@ -35,47 +35,114 @@ DISORDER = (
 )  # the measures of how far a perturbed text is from its original order
 Progress = Callable[[str, int, int, str], None]  # stage, done, total, note
 Shots = tuple[tuple[str, str], ...]  # the examples of a prompt, each with its answer
+Segment = str | tuple[str, ...]  # a text, whose words can be moved, or a list, whose items can
+Segments = Mapping[str, Segment]  # an input: its parts by name
+TEXT_NAMES = ("text_a", "text_b")  # what a classifier reads: one text, or a pair
+SHOTS = "shots"  # a list of examples of a prompt, each followed by its answer
+OF_PROMPTS = ("instruction", "system", SHOTS)  # segments that all examples share
 ORIGINAL = "original"  # stands for the transformation of texts that are not perturbed
 CONTROL_OF = "surface:of="  # before the spec of a transformation: its surface control
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One row of data; `groups` holds the extra columns that scores may be split by.
+    """One row of data: what a model gets as named segments, and the gold label.
 
-    For question answering `answers` holds the gold answers, each with where it starts in the
-    passage (−1: not given); an empty tuple marks a question that the passage does not answer.
-    `shots` are the examples of a prompt where those are what is perturbed; `text_a` shows them.
-    `choice` is the question with what the example itself offers to choose from; `label` is then
-    the letter of an option, and `text_a` the question. Examples of one `family` are not
+    `groups` holds the extra columns that scores may be split by. For question answering `answers`
+    holds the gold answers, each with where it starts in the passage (−1: not given); an empty tuple
+    marks a question that the passage does not answer. `on` names the one or two segments that are
+    perturbed unless a transformation or the user says otherwise; `text_a` and `text_b` are those.
+    Of multiple choice `label` is the letter of an option. Examples of one `family` are not
     independent; without a name that is not known.
     """
 
     id: str
-    text_a: str
-    text_b: str | None
+    segments: Segments
     label: str
     groups: Mapping[str, str] = field(default_factory=dict)
     answers: tuple[tuple[str, int], ...] | None = None  # None where the data does not say
-    shots: Shots = ()
-    choice: Choice | None = None
+    on: tuple[str, ...] = TEXT_NAMES
     family: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        id: str,
+        text_a: str,
+        text_b: str | None,
+        label: str,
+        groups: Mapping[str, str] | None = None,
+        answers: tuple[tuple[str, int], ...] | None = None,
+        *,
+        family: str = "",
+    ) -> Example:
+        """An example of one text or a pair."""
+        segments = text_segments((text_a, text_b))
+        return cls(id, segments, label, groups or {}, answers, family=family)
+
+    @property
+    def text_a(self) -> str:
+        """The first segment that is perturbed, as a text."""
+        return shown_segment(self.segments, self.on[0])
+
+    @property
+    def text_b(self) -> str | None:
+        """The second one; None where there is one only."""
+        names = self.on[1:]
+        return (
+            shown_segment(self.segments, names[0]) if names and names[0] in self.segments else None
+        )
 
     @property
     def texts(self) -> Texts:
-        """What the model gets: one text, or a pair."""
+        """Both."""
         return self.text_a, self.text_b
 
+    def text(self, side: str) -> str:
+        """The first ("a") or the second ("b") of them."""
+        return str(self.text_a if side == "a" else self.text_b)
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A question with its options, in the order in which a model gets them; `ask` stands between
-    the two, and is never perturbed.
+    @property
+    def is_pair(self) -> bool:
+        """Whether there are two."""
+        return len(self.on) > 1 and self.on[1] in self.segments
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """What it offers to choose from; empty where labels are the same for all examples."""
+        return listed_segment(self.segments, "options")
+
+
+def is_about_texts(on: object) -> bool:
+    """Whether an audit with this `--on` is about how texts are read: not where a part of the prompt
+    or the order of options is perturbed.
     """
+    return on not in (*OF_PROMPTS, "options")
 
-    question: str
-    options: tuple[str, ...]
-    ask: str = ""
+
+def text_segments(texts: Texts) -> dict[str, Segment]:
+    """One text or a pair as segments."""
+    a, b = texts
+    return {"text_a": a} if b is None else {"text_a": a, "text_b": b}
+
+
+def listed_segment(segments: Segments, name: str) -> tuple[str, ...]:
+    """The items of a segment; none where there is no such list."""
+    found = segments.get(name, ())
+    return () if isinstance(found, str) else found
+
+
+def shown_segment(segments: Segments, name: str) -> str:
+    """A segment as a text for people to read.
+
+    >>> shown_segment({"shots": ("A dog.", "yes", "A cat.", "no")}, "shots")
+    'A dog. yes\\nA cat. no'
+    """
+    found = segments[name]
+    if isinstance(found, str):
+        return found
+    items = [" ".join(found[i : i + 2]) for i in range(0, len(found), 2)]
+    return "\n".join(items if name == SHOTS else found)
 
 
 @dataclass(frozen=True)
@@ -86,7 +153,8 @@ class Task:
     pair of copies. `language` is an ISO 639 code, `mul` for data in several, `und` where it is not
     known. `is_likelihood` says that a model gives the log-probability of a text, and that no labels
     are used. `kind` says what gold is one of: fixed labels, the options of each example (labels are
-    then the letters of their places), or the two texts of a pair, of which one is preferred.
+    then the letters of their places), the two texts of a pair, of which one is preferred, or how
+    far an open answer is right.
     """
 
     name: str
@@ -96,7 +164,13 @@ class Task:
     default_label: str | None = None
     language: str = "en"
     is_likelihood: bool = False
-    kind: Literal["labels", "choice", "pair"] = "labels"
+    kind: Literal["labels", "choice", "pair", "text"] = "labels"
+    guess: float = 0.0  # of open answers: what the answer to another question scores
+
+    @property
+    def is_graded(self) -> bool:
+        """Whether an answer can be right in part: its first column is how far."""
+        return self.kind == "text"
 
     @property
     def has_own_chance(self) -> bool:
@@ -118,7 +192,7 @@ class Task:
     @property
     def chance(self) -> float:
         """Accuracy of a uniform guess."""
-        return 1 / len(self.labels)
+        return self.guess if self.is_graded else 1 / len(self.labels)
 
 
 @dataclass(frozen=True)
@@ -273,11 +347,12 @@ class PositionRows:
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """The one or two sentences of an example, and its gold label."""
+    """The one or two sentences of an example, its gold label, and the names of its segments."""
 
     a: Sentence
     b: Sentence | None
     label: str = ""
+    names: tuple[str, ...] = TEXT_NAMES
 
     @property
     def sides(self) -> list[Sentence]:
@@ -307,14 +382,14 @@ class Context(Protocol):
 @dataclass(frozen=True, eq=False)
 class Variants:
     """All perturbed versions of one example: `a` and `b` hold one row per variant, or a row that
-    all of them share. `choice` is the question with its options as they were; where the options
-    move, they are the units of `a`, and `b` is the question.
+    all of them share. They are the segments named by `on`; `segments` has all of them as they were.
     """
 
     a: PositionRows
     b: PositionRows | None
     label: str = ""
-    choice: Choice | None = None
+    segments: Segments = field(default_factory=dict)
+    on: tuple[str, ...] = TEXT_NAMES
 
     def __len__(self) -> int:
         return min((len(rows) for rows in self.sides if not rows.is_shared), default=1)

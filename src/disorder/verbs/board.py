@@ -22,8 +22,8 @@ from disorder.registry import MetricPart, TransformationPart, parts
 from disorder.requests.fields import BoardFields
 from disorder.requests.keywords import takes_options
 from disorder.requests.runs import BoardOptions
-from disorder.results.board_page import Board, BoardRow, page
-from disorder.results.render import page as report_page
+from disorder.results.board import Board, BoardRow
+from disorder.results.render import render
 from disorder.results.run import Record, Run
 from disorder.results.run_folder import read_run
 from disorder.results.wording import main_transformation
@@ -197,11 +197,11 @@ def _write(store: Store, folder: Path, made: Board, runs: dict[str, Run]) -> Non
         numbers = run.model_dump_json().encode("utf-8", "backslashreplace")
         draw = partial(_encoded_report, run)
         reports.once(f"{name}.html", draw, FILE, of=checksum(_drawing_code() + numbers))
-    write_atomically(folder / "index.html", _encoded(page(made)))
+    write_atomically(folder / "index.html", _encoded(render(made.result, "page")))
 
 
 def _encoded_report(run: Run) -> bytes:
-    return _encoded(report_page(run.result, in_folder=False))
+    return _encoded(render(run.result, "page"))
 
 
 @cache

@@ -23,6 +23,7 @@ from disorder.transformations import Transformation, parse
 from disorder.transformations.rendering import variant_texts
 from disorder.transformations.words import NATURAL
 from disorder.types import Dataset, Task, Texts
+from disorder.verbs.open_answers import match_of
 from disorder.verbs.prompting import prompt_files
 from disorder.verbs.similarity_threshold import choose_threshold
 from disorder.visible_text import one_line
@@ -102,6 +103,7 @@ def load_with(
         cache=_cache_folder(settings),
         options=settings.model_options | ({} if prompt is None else {"prompt": prompt}),
         no_answer="declined" if settings.fidelity == NATURAL else settings.no_answer,
+        match=match_of(settings) if task.is_graded else None,
     )
 
 

@@ -77,7 +77,9 @@ def chances_of(task: Task, examples: Sequence[Example]) -> Floats | None:
     """The accuracy of a guess on each example, where it has one of its own."""
     if not task.has_own_chance:
         return None
-    n_options = [2 if each.choice is None else len(each.choice.options) for each in examples]
+    if task.is_graded:
+        return np.full(len(examples), task.guess)
+    n_options = [len(each.options) or 2 for each in examples]
     return 1 / np.array(n_options, dtype=np.float64)
 
 
@@ -126,12 +128,12 @@ def simple_examples(
     """
     if transformation is None or not examples:
         return np.ones(len(examples), dtype=bool)
-    sides = transformation.perturbed_sides(task, is_pair=examples[0].text_b is not None)
+    sides = transformation.perturbed_sides(task, is_pair=examples[0].is_pair)
     return np.array(
         [
             all(
                 is_simple(
-                    str(example.text_a if side == "a" else example.text_b),
+                    example.text(side),
                     task=task,
                     fidelity=fidelity,
                     is_single=is_single,

@@ -25,6 +25,7 @@ from disorder.requests.keywords import takes_options
 from disorder.requests.option import changed, command_line
 from disorder.requests.plan import PlanOptions
 from disorder.requests.settings import Settings
+from disorder.results.result import NextStep, Result
 from disorder.types import Outcomes, Score
 from disorder.verbs.audit import Pilot, Prices, pilot
 from disorder.verbs.run_inputs import with_run
@@ -75,59 +76,70 @@ class Plan:
     pilot_high: float
     command: str
 
-    def to_dict(self) -> dict[str, Any]:
+    def as_data(self) -> dict[str, Any]:
         """All of it, ready for JSON."""
         return asdict(self)
 
-    def lines(self) -> list[str]:
-        """The plan in words."""
-        found = [
-            f"{self.score} to within {self.width:g} (the whole interval), {self.model} on "
-            f"{self.data}:",
-            f"  {self.examples:,} examples, {_counted(self.permutations, 'permutation')} of each: "
-            f"{_counted(self.questions, 'model call')}{self._of_cache()}",
-            *self._costs(),
-            f"  from a pilot of {self.pilot_examples} examples with {self.pilot_permutations} "
-            f"permutations each, which took {_counted(self.pilot_questions, 'model call')}"
-            f"{self._tokens(self.pilot_tokens_in, self.pilot_tokens_out, self.pilot_cost)}: "
-            f"{self.score} {self.pilot_value:.2f} "
-            f"[{self.pilot_low:.2f}, {self.pilot_high:.2f}], variance {self.between:.3g} between "
-            f"examples and {self.within:.3g} within them",
-        ]
+    @property
+    def result(self) -> Result:
+        """The envelope, from which terminal and record are made."""
+        made = _counted(self.questions, "model call")
+        if self.cached:
+            left = self.questions - self.cached
+            made += f", {self.cached:,} of them in the cache: {left:,} to make"
+        notes = [self._pilot()]
         if self.expected_width > self.width * 1.001:
-            found.append(
-                f"  the data has {self.available:,} examples only: expect an interval of about "
+            notes.append(
+                f"the data has {self.available:,} examples only: expect an interval of about "
                 f"{self.expected_width:.2g}"
             )
-        return [*found, f"  {self.command}"]
+        return Result(
+            verb="plan",
+            about=f"{self.score} to within {self.width:g} (the whole interval), {self.model} on "
+            f"{self.data}",
+            headline=f"{self.examples:,} examples, {_counted(self.permutations, 'permutation')} of "
+            f"each: {made}",
+            request={"model": self.model, "data": self.data, "width": self.width},
+            body=self,
+            lead=list(self._costs()),
+            notes=notes,
+            next_steps=[NextStep(self.command, "the audit")] if self.command else [],
+            command=self.command,
+        )
 
-    def _of_cache(self) -> str:
-        if not self.cached:
-            return ""
-        return f", {self.cached:,} of them in the cache: {self.questions - self.cached:,} to make"
-
-    @staticmethod
-    def _tokens(sent: int | None, received: int | None, cost: float | None) -> str:
-        """Tokens and their cost, after a comma; empty for a model that does not count them."""
-        if sent is None or received is None:
-            return ""
-        told = f", {sent:,} tokens sent, {received:,} tokens received"
-        return told if cost is None else f"{told}, cost {cost:.4g}"
+    def _pilot(self) -> str:
+        spent = _tokens(self.pilot_tokens_in, self.pilot_tokens_out, self.pilot_cost)
+        took = ", ".join([_counted(self.pilot_questions, "model call"), *spent])
+        return (
+            f"from a pilot of {self.pilot_examples} examples with {self.pilot_permutations} "
+            f"permutations each, which took {took}: {self.score} {self.pilot_value:.2f} "
+            f"[{self.pilot_low:.2f}, {self.pilot_high:.2f}], variance {self.between:.3g} between "
+            f"examples and {self.within:.3g} within them"
+        )
 
     def _costs(self) -> Iterator[str]:
-        tokens = self._tokens(self.tokens_in, self.tokens_out, self.cost)
-        if tokens:
-            yield f"  {tokens[2:]}"
+        if tokens := _tokens(self.tokens_in, self.tokens_out, self.cost):
+            yield ", ".join(tokens)
         if self.seconds is not None:
-            yield f"  about {_duration(self.seconds)} at the pace of the pilot"
+            yield f"about {_duration(self.seconds)} at the pace of the pilot"
         else:
             yield (
-                "  tokens, time and cost are not known: all predictions of the pilot came from the "
+                "tokens, time and cost are not known: all predictions of the pilot came from the "
                 "cache (--cache off makes them again)"
             )
 
     def __repr__(self) -> str:
-        return "\n".join(self.lines())
+        found = self.result
+        steps = [step.command for step in found.next_steps]
+        return "\n  ".join([f"{found.about}:", found.headline, *found.lead, *found.notes, *steps])
+
+
+def _tokens(sent: int | None, received: int | None, cost: float | None) -> list[str]:
+    """Tokens and their cost; none for a model that does not count them."""
+    if sent is None or received is None:
+        return []
+    price = [] if cost is None else [f"cost {cost:.4g}"]
+    return [f"{sent:,} tokens sent", f"{received:,} tokens received", *price]
 
 
 @takes_options(PlanOptions)

@@ -9,11 +9,12 @@ from disorder.data import stream, train_spec
 from disorder.errors import BadData, DisorderError, option
 from disorder.models import is_prompted
 from disorder.models.prompting import Prompt, Shot, prompt_for
-from disorder.models.prompting.choice_prompt import ChoiceShot, choice_prompt
+from disorder.models.prompting.choice_prompt import choice_prompt
 from disorder.randomness import digest
 from disorder.registry import PromptPart, parts
 from disorder.requests.settings import Settings
-from disorder.types import Dataset, Example
+from disorder.types import TEXT_NAMES, Dataset, Example, Segments
+from disorder.verbs.selected_data import wanted_columns
 
 
 def prompt_files(names: Iterable[str]) -> list[str]:
@@ -41,28 +42,34 @@ def prompt_of(dataset: Dataset, settings: Settings) -> Prompt:
             dataset.task,
             by=settings.choose_by,
             name=settings.prompt[0] if settings.prompt else None,
-            shots=[
-                ChoiceShot(example.choice, example.label)
-                for example in _shots(dataset, settings)
-                if example.choice is not None
-            ],
+            shots=[(example.segments, example.label) for example in _shots(dataset, settings)],
             option_orders=settings.option_orders,
             calibrate=settings.calibrate,
             chat=settings.chat,
+            columns=tuple(dataset.examples[0].segments),
         )
     prompt = prompt_for(
         dataset.task,
-        is_pair=dataset.examples[0].text_b is not None,
+        is_pair=dataset.examples[0].is_pair,
         name=settings.prompt[0] if settings.prompt else None,
         label_words=settings.label_words,
-        shots=[Shot(example.texts, example.label) for example in _shots(dataset, settings)],
+        shots=[
+            Shot(example.texts, example.label, _more(example))
+            for example in _shots(dataset, settings)
+        ],
         option_orders=settings.option_orders,
         calibrate=settings.calibrate,
         chat=settings.chat,
         seed=settings.seed,
+        columns=tuple(dataset.examples[0].segments),
     )
     _check_range(prompt, dataset)
     return prompt
+
+
+def _more(example: Example) -> Segments:
+    """The segments of an example beside one text or a pair."""
+    return {name: each for name, each in example.segments.items() if name not in TEXT_NAMES}
 
 
 def _check_range(prompt: Prompt, dataset: Dataset) -> None:
@@ -125,10 +132,11 @@ def _others(source: str, dataset: Dataset, settings: Settings) -> Iterator[Examp
     """The examples of a source that share no text with an audited row."""
     audited = {text for example in dataset.examples for text in example.texts}
     audited.discard(None)
-    is_pair = dataset.examples[0].text_b is not None
+    is_pair = dataset.examples[0].is_pair
     # columns are named for the audited data; a file of its own form says so by the usual names
-    for example in stream(source, data_dir=settings.data_dir)[2]:
-        if (example.text_b is not None) != is_pair:
+    wanted = wanted_columns(settings)
+    for example in stream(source, data_dir=settings.data_dir, wanted=wanted)[2]:
+        if example.is_pair != is_pair:
             kind = "pairs of texts" if is_pair else "single texts"
             raise BadData(
                 f"{option('shots_from', source)}: the audited data has {kind}, and this has not"

@@ -7,9 +7,22 @@ from typing import Any
 
 from disorder.data import select, turn_of
 from disorder.data.families import named_families
+from disorder.models.prompting.choosing import template_variables
 from disorder.requests.settings import Settings
+from disorder.transformations import parse
 from disorder.transformations.words import NATURAL
 from disorder.types import Dataset
+from disorder.verbs.open_answers import guessed_score, match_of
+
+
+def wanted_columns(settings: Settings) -> list[str]:
+    """Columns of the data that prompts, `--on` and transformations name."""
+    named = [] if settings.break_ == "text" else settings.break_.split(",")
+    for spec in settings.transformations:
+        named += [name for step in parse(spec).steps for name in step.on]
+    for prompt in settings.prompt:
+        named += sorted(template_variables(prompt))
+    return list(dict.fromkeys(named))
 
 
 def selected_data(data: Any, settings: Settings, *, needs_gold: bool = True) -> Dataset:
@@ -28,7 +41,11 @@ def selected_data(data: Any, settings: Settings, *, needs_gold: bool = True) -> 
         seed=settings.seed,
         is_shuffled=settings.may_stop,
         needs_gold=needs_gold,
+        wanted=wanted_columns(settings),
     )
+    if found.task.is_graded:
+        guess = guessed_score(found.examples, match_of(settings))
+        found = replace(found, task=replace(found.task, guess=guess))
     if not settings.may_stop or settings.fidelity != NATURAL:
         return found
     return in_turn(named_families(found), settings.seed)

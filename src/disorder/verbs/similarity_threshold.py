@@ -73,7 +73,7 @@ def _others(source: str, dataset: Dataset, settings: Settings) -> Iterator[Examp
     """The pairs of a source that share no text with an audited row."""
     audited = {text for example in dataset.examples for text in example.texts}
     for example in stream(source, data_dir=settings.data_dir, columns=settings.columns)[2]:
-        if example.text_b is None or example.label not in dataset.task.labels:
+        if not example.is_pair or example.label not in dataset.task.labels:
             raise BadData(
                 f"{option('threshold_from', source)}: needs pairs with the labels "
                 f"{', '.join(dataset.task.labels)} (id {example.id})"

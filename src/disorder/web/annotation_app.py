@@ -194,7 +194,7 @@ def _item(served: ServedTask, annotator: str) -> Response:
         item=item,
         attempt=served.store.attempt(annotator, item.item),
         shown=f"{time.time():.3f}",
-        choices=choices(served.task.labels),
+        choices=choices(served.task.labels, served.task.meanings),
         texts=list(zip(served.task.text_names, (item.text_a, item.text_b), strict=False)),
         instructions=_instructions(served, top=2),
     )
@@ -231,20 +231,23 @@ def _seconds(form: Mapping[str, str]) -> float | None:
     return None
 
 
-def choices(labels: Sequence[str]) -> list[dict[str, str]]:
+def choices(labels: Sequence[str], meanings: Mapping[str, str]) -> list[dict[str, str]]:
     """The labels with their keys: a digit, and the first letter of the label that is still free.
 
-    >>> [(c["digit"], c["letter"]) for c in choices(["unacceptable", "acceptable", "acid"])]
+    >>> [(c["digit"], c["letter"]) for c in choices(["unacceptable", "acceptable", "acid"], {})]
     [('1', 'n'), ('2', 'a'), ('3', 'c')]
     """
     taken = {UNDO_KEY}
     found = []
     for number, label in enumerate(labels, start=1):
-        letters = [char for char in label.lower() if char.isascii() and char.isalpha()]
+        letters = [
+            char for char in meanings.get(label, label).lower() if char.isascii() and char.isalpha()
+        ]
         letter = next((char for char in letters if char not in taken), "")
         taken.add(letter)
         digit = str(number) if number <= N_DIGITS else ""
-        found.append({"label": label, "digit": digit, "letter": letter})
+        shown = meanings.get(label, label)
+        found.append({"label": label, "shown": shown, "digit": digit, "letter": letter})
     return found
 
 

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from disorder.errors import DisorderError
-from disorder.results.grid import Cell, Column, Grid
+from disorder.results.result import Cell, Column, Grid
 from disorder.results.run import Run
 from disorder.results.wording import main_transformation
 from disorder.results.writing import shown, title_of
@@ -20,7 +20,7 @@ from disorder.web.run_page import n_pages
 from disorder.web.sample_queries import PER_PAGE, SampleQueries
 
 if TYPE_CHECKING:
-    from disorder.results.comparison import Comparison, Difference
+    from disorder.results.comparison import Comparison
 
 _comparing = Lock()
 
@@ -97,15 +97,9 @@ def paired_differences(
     library: RunLibrary, chosen: Sequence[FoundRun], transformation: str
 ) -> dict[str, Any]:
     """The values of the paired differences, or why runs cannot be compared."""
-    from disorder.results.comparison_table import footnotes, headline, short_grid
+    from disorder.results.comparison import result_of
 
-    values: dict[str, Any] = {
-        "transformation": transformation,
-        "problem": "",
-        "tables": [],
-        "headline": "",
-        "footnotes": [],
-    }
+    values: dict[str, Any] = {"transformation": transformation, "problem": "", "result": None}
     try:
         if any(library.has_links(found) for found in chosen):
             raise DisorderError(
@@ -114,18 +108,7 @@ def paired_differences(
         comparison = compare_runs(tuple(chosen))
     except DisorderError as error:
         return values | {"problem": str(error).replace(f"{library.root}/", "")}
-    return values | {
-        "tables": [
-            short_grid(_under(differences, transformation), f"{other} minus {base}")
-            for base, other, _, differences in comparison.pairs
-        ],
-        "headline": headline(comparison),
-        "footnotes": footnotes(comparison),
-    }
-
-
-def _under(differences: Sequence[Difference], transformation: str) -> list[Difference]:
-    return [d for d in differences if d.transformation in (ORIGINAL, transformation)]
+    return values | {"result": result_of(comparison, under=transformation)}
 
 
 @lru_cache(maxsize=32)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from disorder.results.wording import main_transformation
+from disorder.store.sample_parts import example_of
 from disorder.types import ORIGINAL, Example
 from disorder.web.rebuilt_texts import RebuiltVersion, rebuild
 from disorder.web.run_library import FoundRun
@@ -38,7 +39,7 @@ def example_page(
 ) -> dict[str, Any]:
     """The values of the page of one example; `row` is its row of the examples."""
     run = found.run
-    example = Example(row["id"], row["text_a"], row["text_b"], row["label"])
+    example = example_of(row)
     choices = [name for name in queries.transformations(found) if name != ORIGINAL]
     spec = _chosen(transformation, main_transformation(run), choices)
     variants = queries.variants(found, example.id, spec) if spec else []
@@ -108,6 +109,6 @@ def _charts(
         ]
         chart = word_order_chart(versions[0].original[side], orders)
         if chart:
-            name = "the text" if example.text_b is None else f"text {'ab'[side]}"
+            name = f"text {'ab'[side]}" if example.is_pair else "the text"
             charts.append((name, chart))
     return charts

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from disorder.errors import DisorderError
-from disorder.verbs.human import score, score_grids, score_notes, summary_line
+from disorder.verbs.human import score
 from disorder.verbs.human.task_folder import ANSWERS, TASK, read_task
 from disorder.web.folder_index import FolderIndex
 from disorder.web.run_library import RunLibrary
@@ -88,11 +88,5 @@ def task_page(found: FoundTask) -> dict[str, Any]:
     try:
         scores = score(found.folder)
     except DisorderError as error:
-        problem = str(error).replace(str(found.folder), found.name)
-        return values | {"summary": found.title, "problem": problem}
-    return values | {
-        "summary": summary_line(scores),
-        "tables": score_grids(scores),
-        "notes": score_notes(scores),
-        "answered": scores.answered,
-    }
+        return values | {"problem": str(error).replace(str(found.folder), found.name)}
+    return values | {"result": scores.result, "answered": scores.answered}

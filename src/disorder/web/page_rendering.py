@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
+from disorder import results
 from disorder.results.render import environment
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 STATIC = Path(__file__).parent / "static"
+RESULT_STYLE = Path(results.__file__).parent / "templates" / "result.css"
 
 
 @cache
@@ -43,6 +45,7 @@ def query(values: dict[str, Any], **changes: Any) -> str:
 
 def serve_static(app: FastAPI) -> None:
     """Serve the style sheets and scripts of the package under /static."""
+    from fastapi.responses import FileResponse
     from starlette.staticfiles import StaticFiles
 
     class RevalidatedStaticFiles(StaticFiles):
@@ -52,5 +55,9 @@ def serve_static(app: FastAPI) -> None:
             response = super().file_response(*arguments, **named)
             response.headers["cache-control"] = "no-cache"
             return response
+
+    @app.get("/static/result.css")
+    def style() -> Response:
+        return FileResponse(RESULT_STYLE, headers={"cache-control": "no-cache"})
 
     app.mount("/static", RevalidatedStaticFiles(directory=STATIC))

@@ -19,7 +19,7 @@ from disorder.results.run import Run
 from disorder.transformations import Transformation, parse, stored_texts
 from disorder.transformations.rendering import render, row_texts
 from disorder.transformations.words import DEFAULT, split
-from disorder.types import Example, PositionRows, Sentence, Task, Variants
+from disorder.types import OF_PROMPTS, Example, PositionRows, Sentence, Task, Variants
 
 MAX_VARIANTS = 100_000  # variants of an example that are drawn again
 PlacedWord = tuple[str, int]  # a word and the place it came from, counted from 1
@@ -47,8 +47,10 @@ def rebuild(
     try:
         transformation = parse(spec, usual_words=run.usual_words(spec))
         _check_safe(transformation, run)
+        example = _as_perturbed(example, rows)
         task = _task(run, example, rows)
-        if transformation.needs_context or run.settings.get("break_", "text") != "text":
+        is_prompt = run.settings.get("break_") in OF_PROMPTS
+        if transformation.needs_context or is_prompt:
             return [_from_stored(transformation, task, example, row) for row in rows], True
         variants = transformation.apply(
             example, task=task, q=run.settings["q"], seed=run.seed, short=run.settings["short"]
@@ -66,6 +68,13 @@ def _check_safe(transformation: Transformation, run: Run) -> None:
     names_a_tagger = any(":" in (step.tagger or "") for step in transformation.steps)
     if names_a_tagger or not 0 < int(run.settings["q"]) <= MAX_VARIANTS:
         raise DisorderError("the transformation of this run is not applied again")
+
+
+def _as_perturbed(example: Example, rows: Sequence[StoredRow]) -> Example:
+    """The example with the segments that the rows are about as its texts."""
+    names = tuple(str(rows[0].get("segment") or "").split("+")) if rows else ()
+    is_other = names and not set(names) <= set(example.on) and set(names) <= set(example.segments)
+    return replace(example, on=names) if is_other else example
 
 
 def _task(run: Run, example: Example, rows: Sequence[StoredRow]) -> Task:

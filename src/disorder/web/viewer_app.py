@@ -5,6 +5,7 @@ and the pages of other results.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +14,7 @@ from fastapi.responses import JSONResponse, Response
 
 from disorder.errors import DisorderError
 from disorder.results.conclusion import conclusion_rules
-from disorder.results.render import page as report_page
+from disorder.results.render import render
 from disorder.visible_text import visible
 from disorder.web.compare_page import compare_page, paired_differences
 from disorder.web.example_page import WORDS, example_page
@@ -22,7 +23,7 @@ from disorder.web.page_rendering import render_page, serve_static
 from disorder.web.result_pages import ResultPages
 from disorder.web.run_library import DamagedRun, FoundRun, RunEntry, RunLibrary
 from disorder.web.run_list import COLUMNS, ListFilters, conclusions_of, listed_runs
-from disorder.web.run_page import draw_chart, run_page
+from disorder.web.run_page import run_page
 from disorder.web.run_progress import run_progress
 from disorder.web.sample_queries import SampleQueries
 from disorder.web.server import new_app
@@ -87,6 +88,11 @@ def _add_run_pages(
 ) -> None:
     """The pages of one run, and those on disk."""
 
+    def explanations_of(found: FoundRun) -> str:
+        """Where the explanations beside a run are, if there are any."""
+        page = pages.beside(found.folder, "explain.html")
+        return "" if page is None else page.link
+
     @app.get("/page/{id}")
     def page(id: str) -> Response:
         found = pages.known(id)
@@ -100,29 +106,24 @@ def _add_run_pages(
         if isinstance(entry, DamagedRun):
             return render_page("damaged.html", entry=entry)
         form = dict(request.query_params)
-        return render_page("run.html", **run_page(library, queries, entry, form))
+        where = explanations_of(entry)
+        return render_page("run.html", **run_page(library, queries, entry, form, where))
 
     @app.get("/conclusions")
     def conclusions() -> Response:
-        return render_page("conclusions.html", rules=conclusion_rules({}))
+        return render_page("conclusions.html", rules=replace(conclusion_rules({}), is_folded=False))
 
     @app.get("/run/{id}/report")
     def report(id: str) -> Response:
         found = _readable(library, id)
-        explained = pages.beside(found.folder, "explain.html")
-        text = report_page(found.run.result)
-        if explained is not None:
-            text = text.replace('href="explain.html"', f'href="/page/{explained.id}"')
-        return _report(text)
+        result = found.run.result
+        links = dict.fromkeys(result.links, explanations_of(found))
+        return _report(render(replace(result, links=links), "page", in_folder=True))
 
     @app.get("/run/{id}/run.json")
     def raw(id: str) -> Response:
         text = _readable(library, id).run.model_dump_json(indent=1)
         return Response(text.encode("utf-8", "replace"), media_type="application/json")
-
-    @app.get("/run/{id}/picture/{name}")
-    def picture(id: str, name: str) -> Response:
-        return Response(draw_chart(_readable(library, id), name), media_type="image/svg+xml")
 
     @app.get("/run/{id}/progress")
     def progress(id: str) -> Response:

@@ -352,7 +352,7 @@ def its_own(tiny_bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """
     letters = "bcdfghjklmnpqrstvwxz"
     examples = [
-        Example(str(i), " ".join(letters[i : i + 6]), " ".join(letters[i + 6 : i + 11]), "")
+        Example.of(str(i), " ".join(letters[i : i + 6]), " ".join(letters[i + 6 : i + 11]), "")
         for i in range(10)
     ]
     answers = load(f"hf:{tiny_bert}", task=Task("nli", NLI.labels, "b"))(

@@ -461,7 +461,7 @@ class TestMistakes:
 
     def test_a_dataset_made_in_python(self) -> None:
         examples = [
-            Example(row["id"], row["text_a"], row["text_b"], row["label"]) for row in pairs(9)
+            Example.of(row["id"], row["text_a"], row["text_b"], row["label"]) for row in pairs(9)
         ]
         run = audit("uniform", Dataset("mine", NLI, examples), q=3, with_=["derange"])
         assert (run.data, run.n_examples) == ("mine", 9)

@@ -18,7 +18,7 @@ from conftest import NLI, Command, outcomes, pairs
 from disorder.errors import DisorderError
 from disorder.requests.settings import Settings
 from disorder.results.conclusion import Caveat, Conclusion, WordBaseline, brief, sentence, verdict
-from disorder.results.render import page
+from disorder.results.render import render
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
 from disorder.results.terminal import show_result
@@ -153,7 +153,7 @@ class TestOneAnswer:
         told = printed(run)
         assert "answers before: entailment 1.00" in told
         assert "answers after:  entailment 1.00" in told
-        drawn = page(run.result)
+        drawn = render(run.result, "page")
         assert "Which answers does it give, before and after?" in drawn
         found = run.answers["derange"]
         assert found["confusion"]["before"][:2] == [[100, 0, 0], [100, 0, 0]]
@@ -191,7 +191,7 @@ class TestDataThatWordsCanAnswer:
         assert row.value > 0.9
         assert row.model == 1
         assert "a bag of words trained on this data" in " ".join(printed(run).split())
-        assert "How far do words alone go" in page(run.result)
+        assert "How far do words alone go" in render(run.result, "page")
 
     def test_it_is_said_by_group_and_only_where_skill_is_kept(self) -> None:
         run = audit("builtin", "builtin:sentiment", with_="derange", q=3, limit=900, cache="off")

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from conftest import outcomes
 from disorder.results.conclusion import Conclusion, WordBaseline, sentence
-from disorder.results.render import page
+from disorder.results.render import render
 from disorder.results.run import Run
 from disorder.results.terminal import show_result
 from disorder.types import Ints, Outcomes, Task
@@ -211,7 +211,7 @@ class TestNumbers:
         console = Console(width=80, file=io.StringIO(), record=True)
         show_result(run.result, console, is_all=True)
         assert "Your model gives one answer to every text" in console.export_text()
-        html = page(run.result)
+        html = render(run.result, "page")
         assert "Your model gives one answer to every text." in html
         assert "The model answers 2.5 to all 12 original texts." in html
 

@@ -252,7 +252,6 @@ def test_predictions_under_a_perturbed_instruction_are_those_of_that_prompt(
     from dataclasses import replace
 
     from disorder.models import load
-    from disorder.models.prompting import perturbed_part
 
     data = disorder.read_data("builtin")
     plain = prompt_of("causal:x", shots=2, shots_from=others)
@@ -262,9 +261,9 @@ def test_predictions_under_a_perturbed_instruction_are_those_of_that_prompt(
     model: Any = load(
         f"causal:{tiny_llama}",
         task=data.task,
-        options={"prompt": perturbed_part(plain, "instruction")},
+        options={"prompt": plain},
     ).predictor
-    found = model([("premise the given", question.item)])
+    found = model.predict_segments([{"instruction": "premise the given", "item": question.item}])
     expected = plain.predictions(plain.by_order(model.option_scores([other])))
     assert found == pytest.approx(expected)
 
@@ -303,7 +302,7 @@ def test_the_order_of_examples_and_their_answers_are_perturbed(
         ),
         ({"on": "instruction", "with_": "swap_texts"}, "takes both texts of a pair"),
         ({"on": "instruction", "option_orders": 2}, "leave out option_orders"),
-        ({"on": "prompt"}, "need text or instruction or shots"),
+        ({"on": "prompt"}, "no column 'prompt', which a prompt or on names"),
         ({"score": ["order_rank", "p_c"]}, "measure p_c in another audit"),
         ({"score": "order_rank", "shots": 3}, "this model takes no prompt"),
     ],

@@ -14,7 +14,7 @@ import disorder
 import zoo
 from disorder.errors import DisorderError
 from disorder.results.conclusion import sentence
-from disorder.results.render import page
+from disorder.results.render import render
 from disorder.results.run_result import run_result
 from disorder.results.run_tables import score_grid
 from disorder.verbs.compare.finished_run import FinishedRun
@@ -264,7 +264,7 @@ class TestNoise:
         assert floor["agreement"].low < run.score("derange", "agreement").value
         assert floor["agreement"].value == pytest.approx(0.62, abs=0.15)
         assert floor["wos"].n < floor["agreement"].n == 30
-        assert "same texts again" in page(run_result(run))
+        assert "same texts again" in render(run_result(run), "page")
         shown = score_grid(run, metrics=["agreement", "wos"])
         assert [row[0].text for row in shown.rows][-1] == "same texts again"
 

@@ -10,9 +10,9 @@ import pytest
 import disorder
 from conftest import Command
 from disorder.errors import DisorderError
-from disorder.results.board_page import Board, BoardRow, page
-from disorder.results.result import Result
-from disorder.results.run import Record
+from disorder.results.board import Board, BoardRow
+from disorder.results.render import render
+from disorder.results.run import Record, Run
 from disorder.store.store import JOURNAL
 from disorder.verbs import board as boarding
 from disorder.verbs.board import ranked
@@ -49,7 +49,7 @@ def test_runs_under_other_transformations_are_no_rivals() -> None:
     """
     rows = ranked([row("a", 0.1, 0.2), replace(row("b", 0.8, 0.9), transformation="rotate")])
     assert [(r.model, r.rank, r.n_ranked) for r in rows] == [("a", "1", 1), ("b", "1", 1)]
-    assert "under rotate" in page(Board("t", rows))
+    assert "under rotate" in render(Board("t", rows).result, "page")
 
 
 def test_models_without_skill_have_no_rank() -> None:
@@ -81,7 +81,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_folder_of_runs_becomes_a_site(runs: Path, tmp_path: Path, command: Command) -> None:
     code, out, err = command("board", runs, "--out", tmp_path / "site", "--title", "<b>Ours")
     assert (code, err) == (0, "")
-    assert "3 runs of 3 models on 1 datasets" in out
+    assert "3 runs of 3 models on 1 dataset:" in out
     text = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
     assert "&lt;b&gt;Ours" in text
     assert "<b>Ours" not in text
@@ -96,13 +96,11 @@ def test_a_report_is_drawn_again_only_where_its_run_or_its_page_changed(
 ) -> None:
     drawn: list[str] = []
 
-    def draw(result: Result, *, in_folder: bool) -> str:
-        assert not in_folder
-        model, _, seed = result.about.partition(" on ")
-        drawn.append(model)
-        return f"<p>{model}, seed {seed.rpartition('seed ')[2]}"
+    def draw(run: Run) -> bytes:
+        drawn.append(run.model)
+        return f"<p>{run.model}, seed {run.seed}".encode()
 
-    monkeypatch.setattr(boarding, "report_page", draw)
+    monkeypatch.setattr(boarding, "_encoded_report", draw)
     found = [disorder.read_run(folder) for folder in sorted(runs.iterdir())]
     disorder.board(*found, out=tmp_path)
     assert drawn == ["builtin", "builtin:bow", "uniform"]
@@ -130,15 +128,14 @@ def test_reports_are_drawn_again_when_any_code_of_ours_changed(
     compiled.mkdir()
     n_drawn = 0
 
-    def draw(result: Result, *, in_folder: bool) -> str:
+    def draw(run: Run) -> bytes:
         nonlocal n_drawn
-        assert not in_folder
         n_drawn += 1
-        return "<p>"
+        return b"<p>"
 
     monkeypatch.setattr(boarding, "files", {"disorder": tmp_path / "package"}.__getitem__)
     monkeypatch.setattr(boarding, "_drawing_code", boarding._drawing_code.__wrapped__)
-    monkeypatch.setattr(boarding, "report_page", draw)
+    monkeypatch.setattr(boarding, "_encoded_report", draw)
     run = disorder.read_run(runs / "builtin")
     for text, expected in (("a = 1", 1), ("a = 1", 1), ("a = 2", 2)):
         source.write_text(text)
@@ -153,7 +150,7 @@ def test_from_python_it_is_a_table_that_displays_itself(runs: Path) -> None:
     frame = found.to_frame()
     assert list(frame["skill_kept"]) == [row.kept.value for row in found.rows if row.kept]
     assert found._repr_html_().startswith("<iframe")
-    assert "<script" not in page(found, is_still=True)
+    assert "&lt;script" not in render(found.result, "frame")
 
 
 def test_a_model_that_guesses_has_no_rank(runs: Path) -> None:

@@ -4,7 +4,6 @@ names are.
 
 from __future__ import annotations
 
-import io
 import json
 import shutil
 from collections.abc import Callable
@@ -16,21 +15,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from rich.console import Console
 from scipy.stats import binomtest
 
 import disorder
 from conftest import pairs as made_up
 from disorder.errors import BadData, BadSetting, DisorderError, UnknownName
-from disorder.results.comparison_table import (
+from disorder.results.comparison import (
     Comparison,
     counted,
     headline,
-    show_comparison,
+    result_of,
     shown_p,
     signed,
 )
-from disorder.results.render import page
+from disorder.results.render import render
 from disorder.results.run_folder import read_run
 from disorder.store.sample_parts import SampleParts
 from disorder.verbs.audit.pipeline import audit
@@ -488,9 +486,7 @@ class TestShown:
         ]
 
     def test_terminal_fits_eighty_columns(self, found: Comparison) -> None:
-        console = Console(file=io.StringIO(), width=80)
-        show_comparison(found, console, every_row=True)
-        text = console.file.getvalue()  # type: ignore[attr-defined]
+        text = render(result_of(found, every_row=True), "terminal")
         assert max(map(len, text.splitlines())) <= 80
         assert "builtin:bow minus builtin" in text
         assert "P_c" in text
@@ -553,7 +549,7 @@ class TestShown:
             d.transformation = d.metric = d.base = d.other = HOSTILE
         hostile.notes = [HOSTILE]
         tags = Tags()
-        tags.feed(page(hostile.result))
+        tags.feed(render(hostile.result, "page"))
         assert "img" not in tags.names
 
     def test_a_comparison_leaves_the_folders_alone(

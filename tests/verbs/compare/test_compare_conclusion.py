@@ -10,9 +10,8 @@ import pytest
 from conftest import Command
 from disorder.metrics import difference_of, holm
 from disorder.metrics.statistics.decomposition import Share
-from disorder.results.comparison import Comparison, Difference
-from disorder.results.comparison_table import headline, rows_that_matter
-from disorder.results.render import page
+from disorder.results.comparison import Comparison, Difference, headline, rows_that_matter
+from disorder.results.render import render
 from disorder.results.run import Record, Run
 from disorder.verbs.audit import audit
 from disorder.verbs.compare import compare
@@ -75,8 +74,8 @@ def test_the_rows_that_matter(found: Comparison) -> None:
 
 
 def test_the_page_folds_the_others(found: Comparison) -> None:
-    drawn = page(found.result)
-    assert drawn.index("uses word order more") < drawn.index("<table>") < drawn.index("<details ")
+    drawn = render(found.result, "page")
+    assert drawn.index("uses word order more") < drawn.index("<table") < drawn.index("<details ")
     assert drawn.index("<details ") < drawn.index("Ω_max")
 
 
@@ -110,8 +109,8 @@ def test_nothing_is_said_on_word_order_where_no_order_was_broken(tmp_path: Path)
 
 
 def test_the_page_says_how_conclusions_are_drawn(found: Comparison) -> None:
-    assert '<a href="#conclusions">How conclusions are drawn</a>' in page(found.result)
-    assert 'id="conclusions"' in page(found.result)
+    assert '<a href="#conclusions">How conclusions are drawn</a>' in render(found.result, "page")
+    assert 'id="conclusions"' in render(found.result, "page")
 
 
 def test_one_test_has_one_p_wherever_it_is_shown(
@@ -131,8 +130,8 @@ def test_one_test_has_one_p_wherever_it_is_shown(
     _, out, _ = command("compare", folders["bag"], folders["reader"])
     told = " ".join(out.split())
     assert "correction for the 2 main tests (skill kept, accuracy on original texts)" in told
-    assert "correction for the 2 main tests" in page(found.result)
-    assert "p alone" not in page(found.result)
+    assert "correction for the 2 main tests" in render(found.result, "page")
+    assert "p alone" not in render(found.result, "page")
 
 
 def test_several_pairs_and_groups_are_one_family(folders: dict[str, Path]) -> None:

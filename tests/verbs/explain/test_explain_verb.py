@@ -23,7 +23,7 @@ from disorder.registry import ExplanationPart, explanation, parts, unregister
 from disorder.requests.explain import ExplainOptions, ExplainOutput
 from disorder.requests.option import declared_in
 from disorder.requests.settings import Settings
-from disorder.results.render import page
+from disorder.results.render import render
 from disorder.types import Dataset, Example
 from disorder.verbs.explain import (
     Explained,
@@ -128,7 +128,7 @@ def test_what_a_model_cannot_show_is_one_line_and_the_rest_stays() -> None:
         raise BadModel("this model gives no attentions")
 
     found = explain("builtin", by=["attended", "omega_curve"], **SMALL)
-    html = page(found.result)
+    html = render(found.result, "page")
     assert "this model gives no attentions" in html
     assert "<svg" in html
     with pytest.raises(NothingToMeasure, match="no attentions"):
@@ -282,7 +282,7 @@ def test_an_explanation_that_was_not_asked_for_is_told(explained: Explanations) 
 def test_outcomes_have_the_task_of_the_data_and_mark_copies() -> None:
     task = replace(NLI, language="zh")
     texts = ("我 喜欢 猫 和 狗 。", "他 今天 去 学校 了 。")
-    data = Dataset("toy", task, [Example(f"e{i}", *texts, "neutral") for i in range(3)])
+    data = Dataset("toy", task, [Example.of(f"e{i}", *texts, "neutral") for i in range(3)])
     subject = Subject(load("uniform", task=task), data, Settings(q=2, short="use"))
     outcomes = subject.perturbed("derange").outcomes
     assert outcomes.task.language == "zh"
@@ -352,5 +352,5 @@ def test_a_page_says_where_two_explanations_disagree() -> None:
     found = explain("builtin", by=["one", "another"], **SMALL)
     [line] = found.disagreements
     assert "order is used according to one, and not according to another" in line
-    assert "these explanations disagree" in page(found.result)
+    assert "these explanations disagree" in render(found.result, "page")
     assert not explain("builtin", by="one", **SMALL).disagreements

@@ -14,7 +14,7 @@ import pytest
 from disorder.errors import BadSetting, DisorderError
 from disorder.models import attentions, load, predict_without
 from disorder.requests.settings import Settings
-from disorder.results.render import page
+from disorder.results.render import render
 from disorder.types import Dataset, Example, Floats, Task
 from disorder.verbs.explain import Subject, explain
 from disorder.verbs.explain.explanations.heads import random_heads
@@ -116,7 +116,7 @@ def texts(n: int) -> list[Example]:
         words = [WORDS[(i * 11 + k * 7) % 30] for k in range(12)]
         others = words[5::-1] if i % 2 else words[6:]
         examples.append(
-            Example(
+            Example.of(
                 f"e{i:03d}",
                 " ".join(words[:6]) + ".",
                 " ".join(others) + ".",
@@ -291,12 +291,12 @@ def test_a_model_without_attentions_is_one_line_and_the_rest_stays(
 ) -> None:
     found = explain("builtin", "builtin", by=["heads", "omega_curve"], limit=20, q=5)
     assert found.sections[0].reason.startswith("builtin shows no attentions; ")
-    assert "builtin shows no attentions; " in page(found.result)
-    assert "<svg" in page(found.result)
+    assert "builtin shows no attentions; " in render(found.result, "page")
+    assert "<svg" in render(found.result, "page")
 
 
 def test_single_texts_and_unknown_labels_are_told(matcher: Path, data: Dataset) -> None:
-    alone = Dataset("x", SAME, [Example(e.id, e.text_a, None, e.label) for e in data.examples])
+    alone = Dataset("x", SAME, [Example.of(e.id, e.text_a, None, e.label) for e in data.examples])
     with pytest.raises(DisorderError, match="between two texts"):
         explain(f"hf:{matcher}", alone, by="heads")
     with pytest.raises(BadSetting, match="20 draws or more"):

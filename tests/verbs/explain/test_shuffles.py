@@ -34,7 +34,7 @@ class FirstWord:
 
 
 def subject(*texts: str) -> Subject:
-    examples = [Example(text.split()[0], text, None, "positive") for text in texts]
+    examples = [Example.of(text.split()[0], text, None, "positive") for text in texts]
     return Subject(
         load(FirstWord(), task=TASK),
         Dataset("toy", TASK, examples),

@@ -53,7 +53,9 @@ class CountingModel:
 
 def subject(model: Any, examples: Sequence[Texts], **settings: Any) -> Subject:
     data = Dataset(
-        "toy", SENTIMENT, [Example(f"e{i}", a, b, "positive") for i, (a, b) in enumerate(examples)]
+        "toy",
+        SENTIMENT,
+        [Example.of(f"e{i}", a, b, "positive") for i, (a, b) in enumerate(examples)],
     )
     return Subject(load(model, task=SENTIMENT), data, Settings(**settings))
 
@@ -245,7 +247,7 @@ def test_the_words_of_an_abstention_are_those_that_cause_it(by: str) -> None:
     data = Dataset(
         "toy",
         SENTIMENT,
-        [Example(f"e{i}", f"a{i} bad day was here", None, "positive") for i in range(4)],
+        [Example.of(f"e{i}", f"a{i} bad day was here", None, "positive") for i in range(4)],
     )
     name = by.partition(":")[0]
     found = explain(Abstains(bad=0.4), data, by=by)[name]

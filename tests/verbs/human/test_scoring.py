@@ -17,9 +17,9 @@ from conftest import NLI
 from disorder.cli import main
 from disorder.errors import DisorderError, NothingToMeasure
 from disorder.metrics import share
-from disorder.results.terminal import print_table
+from disorder.results.render import render
 from disorder.types import Score
-from disorder.verbs.human import HumanScores, score, score_grids, score_notes, summary_line
+from disorder.verbs.human import HumanScores, score
 from disorder.verbs.human.answer_store import AnswerStore, HumanAnswer
 from disorder.verbs.human.ratings import paired_difference, weighted_sum
 from disorder.verbs.human.task_folder import (
@@ -99,13 +99,8 @@ def value(scores: HumanScores, *place: str, transformation: str = "all") -> floa
 
 
 def printed(scores: HumanScores, width: int = 80) -> str:
-    console = Console(width=width, record=True, file=io.StringIO())
-    console.print(summary_line(scores))
-    for grid in score_grids(scores):
-        print_table(console, grid)
-    for line in score_notes(scores):
-        console.print(line)
-    return console.export_text()
+    console = Console(width=width, file=io.StringIO())
+    return render(scores.result, "terminal", console=console)
 
 
 @pytest.fixture

@@ -264,3 +264,18 @@ def test_texts_that_depend_on_the_model_are_shown_as_stored(tmp_path: Path) -> N
 def test_transformations_that_leave_good_sentences_are_not_called_invalid(tmp_path: Path) -> None:
     with pytest.raises(DisorderError, match="may rightly call valid"):
         make("builtin", tmp_path / "task", task="valid", with_="swap_texts", n=10)
+
+
+def test_bare_numbers_get_their_meaning_or_a_note(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.jsonl"
+    lines = [json.dumps(row) for row in pairs(40, ("0", "1"))]
+    rows.write_text("\n".join(lines), encoding="utf-8")
+    bare = make(str(rows), tmp_path / "bare", n=8, with_="reverse")
+    assert any("Annotators read the labels 0, 1 as they are" in note for note in bare.task.notes)
+    meanings = {"0": "negative", "1": "positive"}
+    said = make(str(rows), tmp_path / "said", n=8, with_="reverse", labels=meanings)
+    assert not any("as they are" in note for note in said.task.notes)
+    assert "- **1**: positive" in read_instructions(tmp_path / "said")
+    assert read_task(tmp_path / "said").meanings == meanings
+    with pytest.raises(DisorderError, match="unknown label '2'"):
+        make(str(rows), tmp_path / "wrong", n=8, with_="reverse", labels={"2": "neutral"})

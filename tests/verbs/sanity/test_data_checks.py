@@ -30,7 +30,8 @@ def sentence(rng: np.random.Generator, n: int = 12) -> str:
 def rows(n: int, seed: int = 0) -> list[Example]:
     rng = np.random.default_rng(seed)
     return [
-        Example(f"{seed}-{i}", sentence(rng), sentence(rng), TASK.labels[i % 2]) for i in range(n)
+        Example.of(f"{seed}-{i}", sentence(rng), sentence(rng), TASK.labels[i % 2])
+        for i in range(n)
     ]
 
 
@@ -45,12 +46,12 @@ def duplicates(data: Dataset, train: Dataset | None) -> CheckResult:
 def with_texts(
     example: Example, name: str, a: str, b: str | None, label: str | None = None
 ) -> Example:
-    return Example(name, a, b, label or example.label)
+    return Example.of(name, a, b, label or example.label)
 
 
 def test_a_planted_word_is_found_at_the_top() -> None:
     examples = [
-        Example(
+        Example.of(
             e.id,
             e.text_a,
             f"{e.text_b} zyzzyva" if e.label == "yes" and i % 3 == 0 else e.text_b,
@@ -84,11 +85,11 @@ def test_a_premise_with_every_label_gives_none_away() -> None:
     rng = np.random.default_rng(0)
     task = Task("toy", ("no", "maybe", "yes"), "b")
     examples = [
-        Example(f"{p}-{label}", premise, sentence(rng, 6), label)
+        Example.of(f"{p}-{label}", premise, sentence(rng, 6), label)
         for p, premise in enumerate(f"and {sentence(rng, 5)}" for _ in range(200))
         for label in task.labels
     ]
-    examples += [Example(f"s{i}", sentence(rng), sentence(rng), "no") for i in range(200)]
+    examples += [Example.of(f"s{i}", sentence(rng), sentence(rng), "no") for i in range(200)]
     found = words(examples, task)
     assert [row for row in found.tables[0].rows if row["word"] == "and"] == []
     assert all(row["label"] == "no" for row in found.tables[0].rows)
@@ -100,7 +101,7 @@ def test_rows_that_share_most_words_count_once() -> None:
     story = sentence(np.random.default_rng(9), 14)
     for k in range(20):
         told = " ".join(np.random.default_rng(k).permutation(story.rstrip(".").split()))
-        examples.append(Example(f"t{k}", told, sentence(np.random.default_rng(50 + k)), "yes"))
+        examples.append(Example.of(f"t{k}", told, sentence(np.random.default_rng(50 + k)), "yes"))
     assert words(examples).verdicts[0].answer == "none found"
 
 
@@ -108,7 +109,7 @@ def test_equal_words_are_listed_in_the_order_of_labels() -> None:
     task = Task("toy", ("zebra", "ant"), "b")
     rng = np.random.default_rng(0)
     examples = [
-        Example(str(i), f"{sentence(rng)} {('left', 'right')[i % 2]}", None, task.labels[i % 2])
+        Example.of(str(i), f"{sentence(rng)} {('left', 'right')[i % 2]}", None, task.labels[i % 2])
         for i in range(400)
     ]
     found = words(examples, task)
@@ -122,7 +123,7 @@ def test_label_words_that_tell_as_much_come_in_a_fixed_order() -> None:
     task = Task("toy", tuple("fbdace"), "b")
     marks = [f"mark{i}" for i in range(len(task.labels))]
     examples = [
-        Example(f"{label}-{i}", sentence(rng), f"{mark} {sentence(rng, 4)}", label)
+        Example.of(f"{label}-{i}", sentence(rng), f"{mark} {sentence(rng, 4)}", label)
         for i in range(40)
         for label, mark in zip(task.labels, marks, strict=True)
     ]
@@ -137,7 +138,7 @@ def test_a_text_counts_once_however_many_rows_have_it() -> None:
     examples = []
     for p in range(100):
         premise, label = sentence(rng, 30), TASK.labels[int(rng.integers(2))]
-        examples += [Example(f"{p}-{k}", premise, sentence(rng, 6), label) for k in range(20)]
+        examples += [Example.of(f"{p}-{k}", premise, sentence(rng, 6), label) for k in range(20)]
     assert words([replace(e, text_b="so") for e in examples]).verdicts[0].answer == "none found"
 
 
@@ -212,11 +213,11 @@ def test_one_long_premise_under_other_hypotheses_is_no_repeat() -> None:
     rng = np.random.default_rng(0)
     premises = [sentence(rng, 100) for _ in range(50)]
     test = [
-        Example(f"{p}-{k}", a, sentence(rng, 6), TASK.labels[k % 2])
+        Example.of(f"{p}-{k}", a, sentence(rng, 6), TASK.labels[k % 2])
         for p, a in enumerate(premises)
         for k in range(3)
     ]
-    train = [Example(f"t{p}", a, sentence(rng, 6), "no") for p, a in enumerate(premises)]
+    train = [Example.of(f"t{p}", a, sentence(rng, 6), "no") for p, a in enumerate(premises)]
     found = duplicates(Dataset("d", TASK, test), Dataset("t", TASK, train))
     assert [verdict.answer for verdict in found.verdicts] == ["none found", "none found"]
 
@@ -224,7 +225,7 @@ def test_one_long_premise_under_other_hypotheses_is_no_repeat() -> None:
 def test_a_near_row_is_found_among_many_of_its_premise() -> None:
     rng = np.random.default_rng(0)
     premise = sentence(rng, 100)
-    test = [Example(str(k), premise, sentence(rng, 20), "yes") for k in range(60)]
+    test = [Example.of(str(k), premise, sentence(rng, 20), "yes") for k in range(60)]
     near = with_texts(
         test[7], "near", premise, f"{test[7].text_b[:-1]} tem." if test[7].text_b else None
     )
@@ -257,9 +258,9 @@ def test_the_same_words_in_another_order_with_another_label_are_a_contrast() -> 
     turned = " ".join([*NAMES[1::-1], *NAMES[2:40]])
     other = " ".join(NAMES[50:90])
     examples = [
-        Example("1", long, "x", "yes"),
-        Example("2", turned, "x", "no"),
-        Example("3", other, "x", "no"),
+        Example.of("1", long, "x", "yes"),
+        Example.of("2", turned, "x", "no"),
+        Example.of("3", other, "x", "no"),
     ]
     found = duplicates(Dataset("d", TASK, examples), None)
     assert found.verdicts[0].answer == "none found"
@@ -284,7 +285,7 @@ def test_the_cost_of_near_rows_grows_with_their_number(monkeypatch: pytest.Monke
         lambda one, other: calls.append(1) or row_similarity(one, other),
     )
     examples = [
-        Example(str(i), " ".join(NAMES[:40]), f"{' '.join(NAMES[40:80])} n{i}", "yes")
+        Example.of(str(i), " ".join(NAMES[:40]), f"{' '.join(NAMES[40:80])} n{i}", "yes")
         for i in range(1000)
     ]
     assert len(matches(examples)["near"]) > 950
@@ -295,7 +296,11 @@ def test_the_cost_of_near_rows_grows_with_their_number(monkeypatch: pytest.Monke
 
 def test_texts_without_words_are_compared_to_the_letter() -> None:
     found = matches(
-        [Example("1", "?!", None, "a"), Example("2", "…", None, "a"), Example("3", "?!", None, "b")]
+        [
+            Example.of("1", "?!", None, "a"),
+            Example.of("2", "…", None, "a"),
+            Example.of("3", "?!", None, "b"),
+        ]
     )
     assert found["exact"] == [(2, 0)]
     assert found["normalised"] == []

@@ -23,7 +23,7 @@ from disorder.verbs.sanity.rows import RowLimits, read_rows
 def examples(n: int, n_words: int = 12, seed: int = 0) -> list[Example]:
     rng = np.random.default_rng(seed)
     return [
-        Example(f"e{i:04d}", " ".join(some(rng, n_words)), " ".join(some(rng, n_words)), "yes")
+        Example.of(f"e{i:04d}", " ".join(some(rng, n_words)), " ".join(some(rng, n_words)), "yes")
         for i in range(n)
     ]
 
@@ -64,7 +64,7 @@ def test_short_texts_join_only_as_first_texts() -> None:
 
 def test_families_do_not_depend_on_the_order_of_rows() -> None:
     rows = [
-        Example(row["id"], row["text_a"], row["text_b"], row["label"])
+        Example.of(row["id"], row["text_a"], row["text_b"], row["label"])
         for row in ZOO["families"].rows(300)
     ]
     turns = np.random.default_rng(1).permutation(300)
@@ -79,7 +79,7 @@ def test_no_family_swallows_the_data() -> None:
     rng = np.random.default_rng(0)
     frame = some(rng, 10)
     rows = [
-        Example(str(i), " ".join([*frame, f"w{rng.integers(40)}"]), None, "yes")
+        Example.of(str(i), " ".join([*frame, f"w{rng.integers(40)}"]), None, "yes")
         for i in range(1000)
     ]
     found = find_families(rows)

@@ -41,7 +41,7 @@ def checked(rows: list[Row], *checks: str, **more: object) -> Sanity:
 
 
 def example(name: str, text: str, label: str, second: str | None = None) -> Example:
-    return Example(name, text, second, label)
+    return Example.of(name, text, second, label)
 
 
 def test_groups_have_the_same_words_in_another_order_and_another_label() -> None:

@@ -164,7 +164,7 @@ def test_a_plugin_can_add_a_check(shout: CheckPart) -> None:
 
 def test_a_check_that_needs_a_model_says_why_there_is_none() -> None:
     task = Task("toy", ("no", "yes"), "b")
-    data = Dataset("d", task, [Example("1", "a b", "c d", "no")])
+    data = Dataset("d", task, [Example.of("1", "a b", "c d", "no")])
     given = CheckInput(data, None, VerdictRule(), "1 rows are too few")
     assert run_check(parts(CheckPart)["order"], given).reason == "1 rows are too few"
     with pytest.raises(NothingToMeasure, match="too few"):

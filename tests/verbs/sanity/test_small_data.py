@@ -125,7 +125,9 @@ def made_trials(n: int = 300) -> Trials:
             *rng.choice(NAMES[:20] if i % 2 else NAMES[20:40], 2),
             *rng.choice(NAMES[:40], 2),
         ]
-        examples.append(Example(str(i), " ".join(rng.permutation(words)), None, TASK.labels[i % 2]))
+        examples.append(
+            Example.of(str(i), " ".join(rng.permutation(words)), None, TASK.labels[i % 2])
+        )
     rows = DatasetRows(
         Dataset("d", TASK, examples), None, examples, np.arange(n) % 5, np.arange(n), "", []
     )

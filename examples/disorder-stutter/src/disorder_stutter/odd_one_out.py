@@ -8,7 +8,6 @@ from typing import Any
 from disorder.errors import BadData
 from disorder.registry import task
 from disorder.tasks import TaskRow
-from disorder.types import Choice
 
 
 @task(columns=(("words",), ("odd",)), scored="choice", title="the odd one out")
@@ -18,4 +17,4 @@ def odd_one_out(row: Mapping[str, Any]) -> TaskRow:
     if row["odd"] not in words:
         raise BadData(f"{row['odd']!r} is none of the words")
     asked = "Which of these words does not belong to the others?"
-    return TaskRow(Choice(asked, words), words.index(row["odd"]))
+    return TaskRow({"question": asked, "options": words}, words.index(row["odd"]))

@@ -265,8 +265,9 @@ class NaturalOutcomes:
 
 @dataclass(frozen=True, eq=False)
 class OwnChanceOutcomes(NaturalOutcomes):
-    """The outcomes of examples that have a chance of their own (one of its options, or of two
-    texts), as skill sees them: every example counts the same, and scores 1 or 0 minus its chance.
+    """The outcomes of examples that have a chance of their own (one of its options, of two texts,
+    or what another answer scores), as skill sees them: every example counts the same, and scores 1
+    or 0 (an open answer: how far it is right) minus its chance.
     """
 
     @property
@@ -278,7 +279,7 @@ class OwnChanceOutcomes(NaturalOutcomes):
     @cached_property
     def skill(self) -> BeyondChance:
         """Accuracy minus chance on original texts."""
-        right = self._scores(self.outcomes.original_label)
+        right = self._scores(self.outcomes.original_label, self.outcomes.original)
         lone = np.zeros(len(right), dtype=np.int64)
         moves = moves_of_families(self.family, lone, (right - self.chance)[:, None])
         accuracy = float(right.mean())
@@ -294,7 +295,7 @@ class OwnChanceOutcomes(NaturalOutcomes):
 
     def ratios(self) -> list[ThreeRatios]:
         """The three ratios; where many variants failed also with all of them wrong, and right."""
-        scores = self._scores(self.outcomes.label)
+        scores = self._scores(self.outcomes.label, self.outcomes.predictions)
         found = variant_scores(scores, self.outcomes.is_predicted, self.n_failed, self.chance)
         return [self._three(after) for after in found]
 
@@ -303,12 +304,13 @@ class OwnChanceOutcomes(NaturalOutcomes):
         return []
 
     def _three(self, after: Floats) -> ThreeRatios:
-        before = self._scores(self.outcomes.original_label)
+        before = self._scores(self.outcomes.original_label, self.outcomes.original)
         t = SkillRatio.of_scores(before, after, self.chance, self.family)
         if self.control_label is None:
             return ThreeRatios(t)
         both = self.has_control
-        control = self._scores(self.control_label)[both]
+        assert self.outcomes.control is not None
+        control = self._scores(self.control_label, self.outcomes.control)[both]
         chance, family = self.chance[both], self.family[both]
         return ThreeRatios(
             t,
@@ -316,11 +318,13 @@ class OwnChanceOutcomes(NaturalOutcomes):
             SkillRatio.of_scores(control, after[both], chance, family),
         )
 
-    def _scores(self, answers: Ints) -> Floats:
-        """How far each answer is right: 1, 0, or chance where there is none."""
+    def _scores(self, answers: Ints, predictions: Floats) -> Floats:
+        """How far each answer is right: 1, 0, what it was graded, or chance where there is none."""
         shape = (-1, *[1] * (answers.ndim - 1))
-        is_right = answers == self.gold.reshape(shape)
-        return np.where(answers >= 0, is_right, self.chance.reshape(shape)).astype(np.float64)
+        right = answers == self.gold.reshape(shape)
+        if self.outcomes.task.is_graded:
+            right = np.nan_to_num(predictions[..., 0])
+        return np.where(answers >= 0, right, self.chance.reshape(shape)).astype(np.float64)
 
 
 def skill_of(outcomes: Outcomes) -> NaturalOutcomes:

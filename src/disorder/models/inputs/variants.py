@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from disorder.models.protocols import Asked, Chooses, Tokens
-from disorder.store.prediction_cache import Segments
-from disorder.transformations.rendering import variant_texts
-from disorder.types import Choice, Floats, Ints, PositionRows, Predictor, Texts, Variants
+from disorder.errors import BadModel
+from disorder.models.protocols import TakesSegments, Tokens
+from disorder.store.prediction_cache import KeyParts
+from disorder.transformations.rendering import row_texts, variant_texts
+from disorder.types import (
+    TEXT_NAMES,
+    Floats,
+    Ints,
+    PositionRows,
+    Predictor,
+    Segment,
+    Segments,
+    Texts,
+    Variants,
+)
 from disorder.types.predictions import Predictions
-
-if TYPE_CHECKING:
-    from disorder.models.prompting.prompt import Question
 
 
 class ModelInputs(Protocol):
@@ -24,13 +32,13 @@ class ModelInputs(Protocol):
     def __len__(self) -> int:
         """How many predictions there will be."""
 
-    def given(self) -> Sequence[Texts] | Sequence[Question] | Sequence[Choice]:
+    def given(self) -> Sequence[Texts] | Sequence[Segments]:
         """The inputs one by one, as a model that streams its predictions takes them."""
 
     def take(self, chosen: Ints) -> ModelInputs:
         """Some of the inputs, in ascending order."""
 
-    def segments(self) -> list[Segments]:
+    def key_parts(self) -> list[KeyParts]:
         """The named parts of each input, which tell inputs apart in a cache."""
 
     def predicted_by(self, predictor: Predictor) -> Floats | Predictions:
@@ -54,9 +62,9 @@ class TextInputs:
         """Some of them."""
         return TextInputs([self.texts[i] for i in chosen.tolist()])
 
-    def segments(self) -> list[Segments]:
+    def key_parts(self) -> list[KeyParts]:
         """The strings with their names."""
-        return [text_segments(each) for each in self.texts]
+        return [text_parts(each) for each in self.texts]
 
     def predicted_by(self, predictor: Predictor) -> Floats | Predictions:
         """The predictions of any model."""
@@ -64,64 +72,39 @@ class TextInputs:
 
 
 @dataclass(frozen=True, eq=False)
-class QuestionInputs:
-    """Inputs that are whole questions, for a model that is asked by a prompt."""
+class SegmentInputs:
+    """Inputs of other segments than one text or a pair, for a model that takes them by name."""
 
-    questions: Sequence[Question]
-
-    def __len__(self) -> int:
-        return len(self.questions)
-
-    def given(self) -> Sequence[Question]:
-        """The questions."""
-        return self.questions
-
-    def take(self, chosen: Ints) -> QuestionInputs:
-        """Some of them."""
-        return QuestionInputs([self.questions[i] for i in chosen.tolist()])
-
-    def segments(self) -> list[Segments]:
-        """Instruction, examples and text of each."""
-        return [question.segments for question in self.questions]
-
-    def predicted_by(self, predictor: Predictor) -> Floats | Predictions:
-        """The predictions of a model that takes questions."""
-        assert isinstance(predictor, Asked)
-        return predictor.predict_questions(self.questions)
-
-
-@dataclass(frozen=True, eq=False)
-class ChoiceInputs:
-    """Inputs that are questions with options of their own."""
-
-    choices: Sequence[Choice]
+    inputs: Sequence[Segments]
 
     def __len__(self) -> int:
-        return len(self.choices)
+        return len(self.inputs)
 
-    def given(self) -> Sequence[Choice]:
-        """The questions."""
-        return self.choices
+    def given(self) -> Sequence[Segments]:
+        """The inputs."""
+        return self.inputs
 
-    def take(self, chosen: Ints) -> ChoiceInputs:
+    def take(self, chosen: Ints) -> SegmentInputs:
         """Some of them."""
-        return ChoiceInputs([self.choices[i] for i in chosen.tolist()])
+        return SegmentInputs([self.inputs[i] for i in chosen.tolist()])
 
-    def segments(self) -> list[Segments]:
-        """Question and options of each."""
+    def key_parts(self) -> list[KeyParts]:
+        """The segments with their names; a list once per item."""
         return [
             [
-                ("question", each.question),
-                ("ask", each.ask),
-                *(("option", text) for text in each.options),
+                (name, text)
+                for name, segment in each.items()
+                for text in ((segment,) if isinstance(segment, str) else segment)
             ]
-            for each in self.choices
+            for each in self.inputs
         ]
 
     def predicted_by(self, predictor: Predictor) -> Floats | Predictions:
-        """The predictions of a model that chooses."""
-        assert isinstance(predictor, Chooses)
-        return predictor.predict_choices(self.choices)
+        """The predictions of a model that takes segments."""
+        if not isinstance(predictor, TakesSegments):
+            names = ", ".join(self.inputs[0])
+            raise BadModel(f"this model takes one text or a pair, not segments named {names}")
+        return predictor.predict_segments(self.inputs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,10 +124,10 @@ class VariantInputs:
         """Some of them."""
         return VariantInputs(take_variants(self.variants, chosen))
 
-    def segments(self) -> list[Segments]:
+    def key_parts(self) -> list[KeyParts]:
         """Their texts; of variants that move tokens the token numbers."""
         if not are_tokens(self.variants):
-            return [text_segments(each) for each in self.given()]
+            return [text_parts(each) for each in self.given()]
         return [
             [
                 (name, " ".join(map(str, numbers)))
@@ -162,10 +145,9 @@ class VariantInputs:
         return predictor(self.given())
 
 
-def text_segments(texts: Texts) -> Segments:
+def text_parts(texts: Texts) -> KeyParts:
     """The one or two texts of an input with their names."""
-    a, b = texts
-    return (("text_a", a),) if b is None else (("text_a", a), ("text_b", b))
+    return [(name, text) for name, text in zip(TEXT_NAMES, texts, strict=True) if text is not None]
 
 
 def are_tokens(variants: Sequence[Variants]) -> bool:
@@ -190,18 +172,42 @@ def all_texts(variants: Sequence[Variants]) -> list[Texts]:
     return [texts for each in variants for texts in variant_texts(each)]
 
 
-def choices_of(variants: Variants) -> list[Choice]:
-    """The questions of an example's variants: with other words, or with its options in another
-    order.
+def are_texts(segments: Segments) -> bool:
+    """Whether an input is one text or a pair, as any classifier takes it."""
+    return segments.keys() <= set(TEXT_NAMES)
+
+
+def texts_of(segments: Segments) -> Texts:
+    """Such an input as a classifier takes it."""
+    first, second = (segments.get(name) for name in TEXT_NAMES)
+    return str(first), None if second is None else str(second)
+
+
+def variant_segments(variants: Variants) -> list[Segments]:
+    """What a model gets of an example's variants: its segments, with the perturbed ones in place of
+    the original ones.
     """
-    assert variants.choice is not None
-    if variants.b is None:
-        return [replace(variants.choice, question=a) for a, _ in variant_texts(variants)]
-    options = variants.a.sentence.words
-    return [
-        replace(variants.choice, options=tuple(options[i] for i in row))
-        for row in variants.a.positions.tolist()
+    perturbed = [
+        _as_segments(variants.segments[name], rows)
+        for name, rows in zip(variants.on, variants.sides, strict=False)
     ]
+    return [
+        {
+            **variants.segments,
+            **{
+                name: found[i % len(found)]
+                for name, found in zip(variants.on, perturbed, strict=False)
+            },
+        }
+        for i in range(len(variants))
+    ]
+
+
+def _as_segments(original: Segment, rows: PositionRows) -> Sequence[Segment]:
+    if isinstance(original, str):
+        return row_texts(rows)
+    items = rows.sentence.words
+    return [tuple(items[i] for i in row) for row in rows.positions.tolist()]
 
 
 def take_variants(variants: Sequence[Variants], chosen: Ints) -> list[Variants]:

@@ -19,7 +19,7 @@ the counts that run.json reports, and one rendered prompt for the page.
 from __future__ import annotations
 
 from disorder.models.prompting.choosing import prompt_for
-from disorder.models.prompting.prompt import Prompt, Question, Shot, perturbed_part
+from disorder.models.prompting.prompt import Prompt, Question, Shot
 from disorder.models.prompting.prompted_model import PromptedModel, findings
 
 __all__ = [
@@ -28,6 +28,5 @@ __all__ = [
     "Question",
     "Shot",
     "findings",
-    "perturbed_part",
     "prompt_for",
 ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -16,18 +17,13 @@ import numpy as np
 from disorder.errors import BadSetting, option
 from disorder.models.prompting.choosing import template_of
 from disorder.models.prompting.prompt import Prompt, Question
-from disorder.types import Choice, Floats, Shots, Task, Texts
+from disorder.types import Floats, Segments, Shots, Task, Texts, listed_segment
 
 By = Literal["letter", "likelihood", "normalised"]
 PROMPTS = {"letter": "choice", "likelihood": "continuation", "normalised": "continuation"}
 
 
-@dataclass(frozen=True)
-class ChoiceShot:
-    """One question that is shown with its answer."""
-
-    choice: Choice
-    label: str
+ChoiceShot = tuple[Segments, str]  # a question that is shown, and its label
 
 
 @dataclass(frozen=True)
@@ -41,37 +37,36 @@ class ChoicePrompt(Prompt):
     def contents(self) -> list[Any]:
         """All that can change a prediction."""
         shown = [
-            [shot.choice.question, *shot.choice.options, shot.label] for shot in self.choice_shots
+            [shot["question"], *listed_segment(shot, "options"), label]
+            for shot, label in self.choice_shots
         ]
         return [*super().contents, self.by, shown]
 
     def questions(self, texts: Sequence[Texts]) -> list[Question]:
         """One question per text, for a probe: the options are the letters themselves."""
-        return self.questions_about([Choice(a, self.words) for a, _ in texts])
+        return self.questions_about([{"question": a, "options": self.words} for a, _ in texts])
 
-    def questions_about(self, choices: Sequence[Choice]) -> list[Question]:
-        """One question per choice."""
-        instruction = self.template.instruction(self.words)
-        shots = self._shown_choices()
-        return [
-            Question(instruction, shots, self._item(each), self._answers(each)) for each in choices
-        ]
-
-    def _shown_choices(self) -> Shots:
-        return tuple(
-            (self._item(shot.choice), self._answers(shot.choice)[self.labels.index(shot.label)])
-            for shot in self.choice_shots
+    @cached_property
+    def openings(self) -> list[tuple[str, Shots]]:
+        """Instruction and examples."""
+        shots = tuple(
+            (self.item(shot, ()), self.options_of(shot)[self.labels.index(label)])
+            for shot, label in self.choice_shots
         )
+        return [(self.template.instruction(self.words), shots)]
 
-    def _item(self, choice: Choice) -> str:
+    def item(self, given: Segments, listing: Sequence[str]) -> str:
+        """The question, with its options where they are listed."""
         listed: Sequence[str] = ()
         if self.by == "letter":
-            pairs = zip(self.words, choice.options, strict=False)
+            pairs = zip(self.words, listed_segment(given, "options"), strict=False)
             listed = [f"{letter}. {text}" for letter, text in pairs]
-        return self.template.item((choice.question, None), listed, ask=choice.ask)
+        return self.template.item({"text_a": given["question"], **given}, listed)
 
-    def _answers(self, choice: Choice) -> tuple[str, ...]:
-        return self.words[: len(choice.options)] if self.by == "letter" else choice.options
+    def options_of(self, given: Segments) -> tuple[str, ...]:
+        """The letters of its options, or the options themselves."""
+        options = listed_segment(given, "options")
+        return self.words[: len(options)] if self.by == "letter" else options
 
     def row_of(self, question: Question, scores: Floats) -> Floats:
         """The scores of a question's options, one for each letter; −∞ where there is no option."""
@@ -90,6 +85,7 @@ def choice_prompt(
     option_orders: int = 1,
     calibrate: str | None = None,
     chat: str = "auto",
+    columns: Sequence[str] = (),
 ) -> ChoicePrompt:
     """The prompt for a multiple-choice task."""
     if option_orders != 1:
@@ -101,7 +97,7 @@ def choice_prompt(
         )
     if calibrate is not None:
         raise BadSetting(option("calibrate"), calibrate=calibrate, need="fixed labels")
-    template = template_of(name or PROMPTS[by])
+    template = template_of(name or PROMPTS[by], columns)
     return ChoicePrompt(
         template,
         task.labels,

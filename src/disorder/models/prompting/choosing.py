@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from disorder.errors import BadSetting, DisorderError, UnknownName, option
-from disorder.models.prompting.prompt import Prompt, Shot
-from disorder.models.prompting.template import PromptTemplate
+from disorder.models.prompting.prompt import AnswerPrompt, Prompt, Shot
+from disorder.models.prompting.template import PromptTemplate, variables_of
 from disorder.randomness import generator
 from disorder.registry import PromptPart, parts
 from disorder.types import Task
@@ -27,20 +27,22 @@ def prompt_for(
     calibrate: str | None = None,
     chat: str = "auto",
     seed: int = 0,
+    columns: Sequence[str] = (),
 ) -> Prompt:
     """The prompt for a task: a registered one or a file, with its options and examples.
 
-    `is_pair` says whether there are two texts; without it the task's own prompt decides.
+    `is_pair` says whether there are two texts; without it the task's own prompt decides. `columns`
+    are the segments of the data, which a template can use by their names.
     """
     if task.kind == "choice":
         from disorder.models.prompting.choice_prompt import choice_prompt
 
-        return choice_prompt(task, name=name, chat=chat)
+        return choice_prompt(task, name=name, chat=chat, columns=columns)
     usual = usual_prompt(task, is_pair)
     if is_pair is None:
         is_pair = usual.texts == 2 or task.breaks == "b"
     chosen = _named(name, usual)
-    template = PromptTemplate(name or usual.name, _source(name, chosen))
+    template = PromptTemplate(name or usual.name, _source(name, chosen), tuple(columns))
     if is_pair and not template.uses_second:
         raise DisorderError(
             f"prompt {template.name}: the data has pairs of texts, and the template never uses "
@@ -48,7 +50,7 @@ def prompt_for(
         )
     words = _words(task, chosen or usual, label_words or {}, is_own=chosen is None)
     numbers = tuple(float(label) for label in words) if task.is_regression else ()
-    return Prompt(
+    return (AnswerPrompt if task.kind == "text" else Prompt)(
         template,
         task.labels,
         tuple(words.values()),
@@ -61,21 +63,31 @@ def prompt_for(
     )
 
 
-def template_of(name: str) -> PromptTemplate:
+def template_of(name: str, columns: Sequence[str] = ()) -> PromptTemplate:
     """The template of a registered prompt, or in a file."""
-    return PromptTemplate(name, _source(name, _named(name, None)))
+    return PromptTemplate(name, _source(name, _named(name, None)), tuple(columns))
+
+
+def template_variables(name: str) -> set[str]:
+    """What a prompt fills in; nothing where it cannot be read, which is said when it is used."""
+    try:
+        return variables_of(_source(name, _named(name, None)))
+    except DisorderError:
+        return set()
 
 
 def usual_prompt(task: Task, is_pair: bool | None) -> PromptPart:
     """The registered prompt of the task itself, else the one whose labels are those of the task,
     else the one for any labels.
     """
-    on = "numbers" if task.is_regression else "labels"
+    on = "text" if task.kind == "text" else "numbers" if task.is_regression else "labels"
     n_texts = (1, 2) if is_pair is None else (2 if is_pair else 1,)
     known = parts(PromptPart)
     its_own_first = sorted(known.values(), key=lambda entry: entry.of != task.name)
     for entry in its_own_first:
         is_of_kind = entry.on == on and entry.texts in n_texts and entry.of in ("", task.name)
+        if is_of_kind and on == "text":
+            return entry
         if is_of_kind and entry.words and set(task.labels) <= set(entry.words):
             return entry
     if task.is_regression:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 from typing import Any
@@ -12,8 +12,17 @@ from typing import Any
 import numpy as np
 
 from disorder.models.outputs import softmax
-from disorder.models.prompting.template import PromptTemplate
-from disorder.types import Floats, PositionRows, Shots, Texts, Variants
+from disorder.models.prompting.template import SYSTEM, PromptTemplate
+from disorder.types import (
+    SHOTS,
+    Floats,
+    Segment,
+    Segments,
+    Shots,
+    Texts,
+    listed_segment,
+    text_segments,
+)
 
 BETWEEN = "\n\n"  # instruction, examples and text in a plain prompt
 BEFORE_ANSWER = " "
@@ -25,6 +34,12 @@ class Shot:
 
     texts: Texts
     label: str
+    more: Segments = field(default_factory=dict)  # what else a template uses
+
+    @property
+    def segments(self) -> Segments:
+        """All that a template can use."""
+        return {**self.more, **text_segments(self.texts)}
 
 
 @dataclass(frozen=True)
@@ -34,7 +49,8 @@ class Question:
     `instruction` and `shots` (part and answer) are the same for all questions of a prompt and an
     order of its options; `item` is the part of the text that is asked about, and stands last.
     `listing` has the options in the order in which they are listed. `lead` is how the item begins,
-    up to the second text of a pair, where that can be said.
+    up to the second text of a pair, where that can be said. `system` is the message of the system
+    role, where there is one.
     """
 
     instruction: str
@@ -43,11 +59,22 @@ class Question:
     options: tuple[str, ...]
     listing: tuple[str, ...] = ()
     lead: str = ""
+    system: str = ""
+
+    @property
+    def opening(self) -> tuple[object, ...]:
+        """What questions about many texts share."""
+        return self.system, self.instruction, self.shots
 
     @property
     def text(self) -> str:
         """The prompt as plain text; an answer follows after a space."""
-        return BETWEEN.join(part for part in (self.instruction, self.without_instruction) if part)
+        return BETWEEN.join(part for part in (self.told, self.without_instruction) if part)
+
+    @property
+    def told(self) -> str:
+        """System message and instruction as one text."""
+        return BETWEEN.join(part for part in (self.system, self.instruction) if part)
 
     @property
     def without_instruction(self) -> str:
@@ -56,17 +83,9 @@ class Question:
         return BETWEEN.join([*answered, self.item])
 
     @property
-    def segments(self) -> list[tuple[str, str]]:
-        """Its parts with their names, which tell questions apart."""
-        found = [("instruction", self.instruction)]
-        for item, answer in self.shots:
-            found += [("shot", item), ("answer", answer)]
-        return [*found, ("item", self.item)]
-
-    @property
     def messages(self) -> list[dict[str, str]]:
-        """The prompt as messages; the instruction opens the first, since not every model has a
-        system role.
+        """The prompt as messages; the instruction opens the first turn of the user, since not every
+        model has a system role.
         """
         turns: list[dict[str, str]] = []
         for item, answer in self.shots:
@@ -76,7 +95,12 @@ class Question:
         first = turns[0]["content"]
         if self.instruction:
             turns[0]["content"] = f"{self.instruction}{BETWEEN}{first}"
-        return turns
+        return [{"role": SYSTEM, "content": self.system}, *turns] if self.system else turns
+
+    @property
+    def without_system(self) -> Question:
+        """The same for a model that has no system role: its message opens the instruction."""
+        return replace(self, instruction=self.told, system="")
 
 
 @dataclass(frozen=True)
@@ -123,7 +147,7 @@ class Prompt:
     @property
     def contents(self) -> list[Any]:
         """All that can change a prediction."""
-        shots = [[*shot.texts, shot.label] for shot in self.shots]
+        shots = [[*shot.texts, shot.label, *shot.more.items()] for shot in self.shots]
         content: list[Any] = [type(self).__name__, self.template.source, self.labels, self.words]
         return [*content, self.numbers, shots, self.listings, self.calibrates, self.chat]
 
@@ -133,21 +157,45 @@ class Prompt:
 
     def questions(self, texts: Sequence[Texts]) -> list[Question]:
         """The questions about some texts, all orders of the options of a text in turn."""
+        return self.questions_about([text_segments(each) for each in texts])
+
+    def questions_about(self, inputs: Sequence[Segments]) -> list[Question]:
+        """The same for inputs of named segments; one may bring another instruction or other
+        examples than the prompt has, or its own part as it is to be read.
+        """
         lead_of: Callable[[str, tuple[str, ...]], str] = _no_lead
         if self.is_pair:
             lead_of = lru_cache(maxsize=None)(self.template.lead)
+        openings = list(zip(self.listings, self.openings, strict=True))
         return [
-            Question(
-                instruction,
-                shots,
-                self.template.item(each, listing),
-                self.words,
-                listing,
-                lead_of(each[0], listing),
+            replace(
+                self.asked(each, instruction, shots, listing),
+                lead="" if "item" in each else lead_of(str(each.get("text_a", "")), listing),
             )
-            for each in texts
-            for listing, (instruction, shots) in zip(self.listings, self.openings, strict=True)
+            for each in inputs
+            for listing, (instruction, shots) in openings
         ]
+
+    def asked(
+        self, given: Segments, instruction: str, shots: Shots, listing: tuple[str, ...]
+    ) -> Question:
+        """The question about one input under one order of the options."""
+        return Question(
+            str(given.get("instruction", instruction)),
+            _pairs(given[SHOTS]) if SHOTS in given else shots,
+            str(given["item"]) if "item" in given else self.item(given, listing),
+            self.options_of(given),
+            () if "item" in given else listing,
+            system=str(given.get(SYSTEM) or self.template.system(listing)),
+        )
+
+    def item(self, given: Segments, listing: Sequence[str]) -> str:
+        """What is said of one input."""
+        return self.template.item(given, listing)
+
+    def options_of(self, given: Segments) -> tuple[str, ...]:
+        """What may be answered about one input."""
+        return self.words
 
     @cached_property
     def openings(self) -> list[tuple[str, Shots]]:
@@ -158,7 +206,7 @@ class Prompt:
 
     def _shown(self, listing: Sequence[str]) -> Shots:
         return tuple(
-            (self.template.item(shot.texts, listing), self.word_of(shot.label))
+            (self.template.item(shot.segments, listing), self.word_of(shot.label))
             for shot in self.shots
         )
 
@@ -193,64 +241,21 @@ class Prompt:
         return np.asarray(mean @ np.array(self.numbers))[:, None]
 
 
+class AnswerPrompt(Prompt):
+    """A prompt whose answers are open; of an example the first gold answer is shown."""
+
+    def _shown(self, listing: Sequence[str]) -> Shots:
+        return tuple(
+            (self.template.item(shot.more, listing), listed_segment(shot.more, "answers")[0])
+            for shot in self.shots
+        )
+
+
 def _no_lead(first: str, options: tuple[str, ...]) -> str:
     """Single texts have nothing before them that other texts share."""
     return ""
 
 
-class InstructionPrompt(Prompt):
-    """A prompt that takes (instruction, question)."""
-
-    @property
-    def part(self) -> str:
-        """The instruction as it is."""
-        return self.openings[0][0]
-
-    def questions(self, texts: Sequence[Texts]) -> list[Question]:
-        """One question per pair, after its instruction."""
-        _, shots = self.openings[0]
-        return [Question(a, shots, str(b), self.words) for a, b in texts]
-
-
-class ShotsPrompt(Prompt):
-    """A prompt whose examples are perturbed: a variant holds each and its answer in turn."""
-
-    @property
-    def part(self) -> str:
-        """The examples as they are, for people to read."""
-        return "\n".join(f"{item} {answer}" for item, answer in self.openings[0][1])
-
-    def questions(self, texts: Sequence[Texts]) -> list[Question]:
-        """One question per pair, after the examples as they are."""
-        instruction, shots = self.openings[0]
-        return [Question(instruction, shots, str(b), self.words) for _, b in texts]
-
-    def perturbed_questions(self, variants: Sequence[Variants]) -> list[Question]:
-        """One question per variant, after the examples that it holds."""
-        instruction, _ = self.openings[0]
-        return [
-            Question(instruction, shots, each.b.sentence.text, self.words)
-            for each in variants
-            if each.b is not None
-            for shots in _shots(each.a)
-        ]
-
-
-def _shots(rows: PositionRows) -> Iterator[Shots]:
-    """The examples of each variant."""
-    units = rows.sentence.words
-    for positions in rows.positions.tolist():
-        chosen = [units[i] for i in positions]
-        yield tuple(zip(chosen[::2], chosen[1::2], strict=True))
-
-
-KINDS: dict[str, type[InstructionPrompt | ShotsPrompt]] = {
-    "instruction": InstructionPrompt,
-    "shots": ShotsPrompt,
-}
-
-
-def perturbed_part(prompt: Prompt, part: str) -> InstructionPrompt | ShotsPrompt:
-    """The same prompt with this part to be perturbed."""
-    given: dict[str, Any] = {field.name: getattr(prompt, field.name) for field in fields(prompt)}
-    return KINDS[part](**given)
+def _pairs(shots: Segment) -> Shots:
+    """Examples with their answers from a list in which they take turns."""
+    return tuple(zip(shots[::2], shots[1::2], strict=True))

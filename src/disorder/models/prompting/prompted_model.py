@@ -10,7 +10,7 @@ import numpy as np
 
 from disorder.models.prompting.choice_prompt import ChoicePrompt
 from disorder.models.prompting.prompt import Prompt, Question
-from disorder.types import Choice, Costs, Floats, Texts
+from disorder.types import Costs, Floats, Segments, Texts
 from disorder.types.predictions import ABSTAINED, Predictions
 
 
@@ -50,14 +50,9 @@ class PromptedModel:
         """The same for whole questions, all orders of the options of a text in turn."""
         return self.predictions(self._rows_of(questions))
 
-    def predict_choices(self, choices: Sequence[Choice], /) -> Floats | Predictions:
-        """The same for questions with options of their own."""
-        return self.predict_questions(self.questions_about(choices))
-
-    def questions_about(self, choices: Sequence[Choice]) -> list[Question]:
-        """The questions that the prompt asks about some choices."""
-        assert isinstance(self.prompt, ChoicePrompt)
-        return self.prompt.questions_about(choices)
+    def predict_segments(self, inputs: Sequence[Segments], /) -> Floats | Predictions:
+        """The same for inputs of named segments."""
+        return self.predict_questions(self.prompt.questions_about(inputs))
 
     def _rows_of(self, questions: Sequence[Question]) -> Floats:
         """The scores of the options, a column per label: questions with as many options together,
@@ -122,13 +117,10 @@ class PromptedModel:
                 self.counts["first_listed"] += float(probabilities[:, k, first].sum())
                 self.counts["last_listed"] += float(probabilities[:, k, last].sum())
 
-    def description(self, given: Texts | Choice) -> dict[str, Any]:
+    def description(self, given: Segments) -> dict[str, Any]:
         """What run.json holds of the prompt, with the question about one example."""
         prompt = self.prompt
-        if isinstance(given, Choice):
-            asked = self.questions_about([given])
-        else:
-            asked = prompt.questions([given])
+        asked = prompt.questions_about([given])
         names = prompt.labels or tuple(f"{number:g}" for number in prompt.numbers)
         return {
             "name": prompt.name,

@@ -1,8 +1,9 @@
 """A prompt's template: Jinja in a sandbox, with an instruction said once and a part per text.
 
-A template may use `text_a`, `text_b` and `options`, for multiple choice also `ask`. Its block
-`instruction` uses `options` only, so that it is the same for every text and its keys and values can
-be shared.
+A template may use `text_a`, `text_b` and `options`, for multiple choice `question`, `ask` and
+`context`, and any column of the data by its name. Its blocks `system` (a message of the system
+role) and `instruction` use `options` only, so that they are the same for every text and their keys
+and values can be shared.
 """
 
 from __future__ import annotations
@@ -25,12 +26,18 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from disorder.errors import BadModel, DisorderError, DoesNotApply, UnknownName
 from disorder.models.inputs.prompt_tokens import PromptTokens
 from disorder.models.inputs.tokens import Spans, token_units
-from disorder.types import Texts, TokenUnit
+from disorder.types import Segments, Texts, TokenUnit
 
-VARIABLES = ("text_a", "text_b", "options", "ask")
+OF_TEXTS = ("text_a", "text_b", "options")
+OF_QUESTIONS = ("question", "ask", "context", "passages")
+VARIABLES = (*OF_TEXTS, *OF_QUESTIONS)
 INSTRUCTION = "instruction"
+SYSTEM = "system"
+NOT_THERE: Mapping[str, Any] = {"text_b": None, "ask": "", "context": "", "passages": ()}
 MARK = "\ue000"  # a character for private use: no text has it
-WITHOUT = '{% extends "whole" %}{% block instruction %}{% endblock %}'
+WITHOUT = (
+    '{% extends "whole" %}{% block instruction %}{% endblock %}{% block system %}{% endblock %}'
+)
 # what an expression of a template can raise beside Jinja's own errors
 EXPRESSION_ERRORS = (
     *(TemplateError, TypeError, ValueError, ArithmeticError, LookupError),
@@ -40,17 +47,22 @@ EXPRESSION_ERRORS = (
 
 @dataclass(frozen=True)
 class PromptTemplate:
-    """A template, checked when it is made; `name` is how errors call it."""
+    """A template, checked when it is made; `name` is how errors call it, `columns` are those of
+    the data.
+    """
 
     name: str
     source: str
+    columns: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         with self._explained():
-            used = find_undeclared_variables(LimitedEnvironment().parse(self.source))
-        for variable in sorted(used - set(VARIABLES)):
-            raise UnknownName(f"variable in the prompt {self.name}", variable, VARIABLES)
-        if "text_a" not in used:
+            LimitedEnvironment().parse(self.source)
+            used = self.variables
+        known = (*OF_TEXTS, *self.columns) if self.columns else VARIABLES
+        for variable in sorted(used - {*VARIABLES, *self.columns}):
+            raise UnknownName(f"variable in the prompt {self.name}", variable, known)
+        if used.isdisjoint(("text_a", "question")):
             raise DisorderError(
                 f"prompt {self.name}: the template never uses text_a, so that every text would get "
                 "the same prediction; write {{ text_a }} where the text belongs"
@@ -58,18 +70,23 @@ class PromptTemplate:
         with self._explained():
             self._parts  # noqa: B018 (compiled now, so that a mistake shows now)
 
-    def __getstate__(self) -> dict[str, str]:
+    def __getstate__(self) -> dict[str, Any]:
         """Only the source: compiled templates cannot be sent to other processes."""
-        return {"name": self.name, "source": self.source}
+        return {"name": self.name, "source": self.source, "columns": self.columns}
 
-    def __setstate__(self, state: Mapping[str, str]) -> None:
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
         for name, value in state.items():
             object.__setattr__(self, name, value)
 
     @cached_property
+    def variables(self) -> set[str]:
+        """What it fills in."""
+        return variables_of(self.source)
+
+    @property
     def uses_second(self) -> bool:
         """Whether the second text of a pair has a place in it."""
-        return "text_b" in find_undeclared_variables(LimitedEnvironment().parse(self.source))
+        return "text_b" in self.variables
 
     @cached_property
     def _parts(self) -> tuple[Template, Template]:
@@ -77,29 +94,37 @@ class PromptTemplate:
         sources = {"whole": self.source, "item": WITHOUT}
         environment = LimitedEnvironment(DictLoader(sources))
         whole = environment.get_template("whole")
-        has_instruction = INSTRUCTION in whole.blocks
-        return whole, environment.get_template("item") if has_instruction else whole
+        has_block = {INSTRUCTION, SYSTEM} & whole.blocks.keys()
+        return whole, environment.get_template("item") if has_block else whole
 
     def instruction(self, options: Sequence[str]) -> str:
         """What is said once, before all texts; empty where the template has no such block."""
+        return self._block(INSTRUCTION, options)
+
+    def system(self, options: Sequence[str]) -> str:
+        """The message of the system role; empty where the template has no such block."""
+        return self._block(SYSTEM, options)
+
+    def _block(self, name: str, options: Sequence[str]) -> str:
         whole, _ = self._parts
-        if INSTRUCTION not in whole.blocks:
+        if name not in whole.blocks:
             return ""
         with self._explained():
             context = whole.new_context({"options": list(options)})
-            return joined(whole.blocks[INSTRUCTION](context)).strip()
+            return joined(whole.blocks[name](context)).strip()
 
-    def item(self, texts: Texts, options: Sequence[str], *, ask: str = "") -> str:
-        """What is said of one text or pair, up to the place of the answer."""
+    def item(self, segments: Segments, options: Sequence[str]) -> str:
+        """What is said of one input, up to the place of the answer; `options` as they are shown."""
         _, item = self._parts
-        given: dict[str, Any] = {"text_a": texts[0], "text_b": texts[1], "options": list(options)}
-        given["ask"] = ask
+        # a probe has no columns of the data: it says its own text there
+        others = dict.fromkeys(self.columns, segments.get("text_a", ""))
+        given = {**others, **NOT_THERE, **segments, "options": list(options)}
         with self._explained():
             return joined(item.generate(given)).strip()
 
     def lead(self, first: str, options: Sequence[str]) -> str:
         """How the part of a pair begins, up to its second text; empty if that cannot be said."""
-        before, mark, _ = self.item((first, MARK), options).partition(MARK)
+        before, mark, _ = self.item({"text_a": first, "text_b": MARK}, options).partition(MARK)
         return before if mark else ""
 
     @contextmanager
@@ -115,6 +140,14 @@ class PromptTemplate:
         except EXPRESSION_ERRORS as error:
             why = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise DisorderError(f"prompt {self.name} cannot be filled in: {why}") from None
+
+
+def variables_of(source: str) -> set[str]:
+    """What a template fills in; none where it is no template."""
+    try:
+        return find_undeclared_variables(LimitedEnvironment().parse(source))
+    except TemplateSyntaxError:
+        return set()
 
 
 MAX_STEPS = 100_000  # rounds of loops and calls

@@ -9,7 +9,11 @@ TEMPLATE = """
 Answer the question with the letter of the right option.
 {%- endblock %}
 
-Question: {{ text_a }}
+{% if context %}{{ context }}
+{% endif -%}
+{% for passage in passages %}{{ passage }}
+{% endfor -%}
+Question: {{ question }}
 {% if ask %}{{ ask }}
 {% endif -%}
 {{ options | join("\\n") }}

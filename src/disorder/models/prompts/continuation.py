@@ -5,7 +5,11 @@ from __future__ import annotations
 from disorder.registry import prompt
 
 TEMPLATE = """
-Question: {{ text_a }}
+{% if context %}{{ context }}
+{% endif -%}
+{% for passage in passages %}{{ passage }}
+{% endfor -%}
+Question: {{ question }}
 {% if ask %}{{ ask }}
 {% endif -%}
 Answer:

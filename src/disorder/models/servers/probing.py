@@ -55,11 +55,8 @@ def ways_named(answers: str, chat: str) -> list[Way]:
 
 def probe_questions(prompt: Prompt) -> list[Question]:
     """Two questions that differ in their texts only."""
-    instruction, shots = prompt.openings[0]
-    listing = prompt.listings[0]
     texts: list[Texts] = [(a, b if prompt.is_pair else None) for a, b in PROBES]
-    items = [prompt.template.item(each, listing) for each in texts]
-    return [Question(instruction, shots, item, prompt.words, listing) for item in items]
+    return [prompt.questions([each])[0] for each in texts]
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from disorder.requests.option import declared_in
 
 if TYPE_CHECKING:
     from disorder.papers.training import Design
-    from disorder.results.grid import Grid
+    from disorder.results.result import Grid
 
 ComparisonData = Annotated[str, typer.Argument(help="Training data: mnli:train, FILE.jsonl")]
 ComparisonTest = Annotated[
@@ -79,7 +79,7 @@ def comparison_folder(
 
 def delta_grid(found: list[Design]) -> Grid:
     """Δ as in the paper's Table 2: one row per transformation, one column per design."""
-    from disorder.results.grid import Grid
+    from disorder.results.result import Grid
 
     titles = {
         "corrupt-train": "Δ, perturbed training",
@@ -101,7 +101,7 @@ def delta_grid(found: list[Design]) -> Grid:
 
 def design_grid(found: list[Design]) -> Grid:
     """One row per design, with its accuracy, Δ, and Δ by seed."""
-    from disorder.results.grid import Grid
+    from disorder.results.result import Grid
 
     heads = ["design", "trained on", "tested on", "n", "accuracy", "Δ to plain", "Δ by seed"]
     rows = [[*heads, "training examples", "unperturbed", "updates"]]

@@ -21,7 +21,7 @@ from disorder.specs import listed
 
 if TYPE_CHECKING:
     from disorder.papers.training import Finding
-    from disorder.results.grid import Cell, Grid
+    from disorder.results.result import Cell, Grid
 
 MetricOn = tuple[str, str]  # a metric, and the kind of texts
 Column = tuple[MetricOn, str, str]  # a metric and texts, the group of examples, the title
@@ -134,8 +134,8 @@ def _is_of_transformation(finding: Finding) -> bool:
 
 def _grid(title: str, found: list[Finding], columns: list[Column]) -> Grid:
     """One row per mitigation that has a number."""
-    from disorder.results.grid import Cell, Grid
-    from disorder.results.grid import Column as TableColumn
+    from disorder.results.result import Cell, Grid
+    from disorder.results.result import Column as TableColumn
 
     values = {(f.mitigation, f.trained_on, f.metric, f.texts, f.group): f for f in found}
     rows = []
@@ -148,7 +148,7 @@ def _grid(title: str, found: list[Finding], columns: list[Column]) -> Grid:
 
 
 def _cell(finding: Finding | None) -> Cell:
-    from disorder.results.grid import Cell
+    from disorder.results.result import Cell
     from disorder.results.writing import fixed
 
     if finding is None:

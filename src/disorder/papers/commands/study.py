@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from disorder.papers.study import Study, StudyItem
-    from disorder.results.grid import Grid
+    from disorder.results.result import Grid
 
 WIDTH = 80  # of a terminal
 MARGIN = 16  # for the names of items in a list
@@ -121,11 +121,12 @@ def _computed(
 
 def show_again(folder: Path, *, latex: bool) -> None:
     """A finished study again."""
-    from disorder.papers.study import latex_table, read_study
+    from disorder.papers.study import paper_grid, read_study
+    from disorder.results.render import latex_table
 
     found = read_study(folder)
     if latex:
-        print_text(latex_table(found), end="")
+        print_text(latex_table(paper_grid(found)), end="")
         return
     show(found, new_console(), folder)
 

@@ -10,7 +10,7 @@ from disorder.papers.study.preflight import missing_for
 from disorder.papers.study.reaching import check_item, check_table, read_studies
 from disorder.papers.study.result import StepResult, Study, StudyCell
 from disorder.papers.study.study_request import study
-from disorder.papers.study.table_lines import latex_table
+from disorder.papers.study.table_lines import paper_grid
 from disorder.papers.study.workbench import Workbench
 
 __all__ = [
@@ -26,8 +26,8 @@ __all__ = [
     "check_item",
     "check_table",
     "find_item",
-    "latex_table",
     "missing_for",
+    "paper_grid",
     "read_items",
     "read_studies",
     "read_study",

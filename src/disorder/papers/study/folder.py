@@ -14,16 +14,15 @@ from disorder.papers.study.item import study_items
 from disorder.papers.study.result import PublishedNumber, Study
 from disorder.papers.study.table_lines import (
     keys_of,
-    latex_table,
     lines,
+    paper_grid,
     printed_grid,
     study_grid,
     why_not,
 )
 from disorder.requests.option import changed, command_line
-from disorder.results.grid import as_markdown as markdown_lines
 from disorder.results.markup import markdown_text
-from disorder.results.render import as_json, page
+from disorder.results.render import latex_table, markdown_table, render
 from disorder.results.result import Figure, Result, Row, Section, as_csv
 from disorder.results.saving import RECORD, record_of
 from disorder.store.storage import make_folder, write_atomically
@@ -45,7 +44,7 @@ MEANINGS = {
 
 def write_record(folder: Path, study: Study) -> None:
     """Write result.json, without pictures."""
-    text = as_json(study.result)
+    text = render(study.result, "json")
     write_atomically(folder / RECORD, text.encode("utf-8", "backslashreplace"))
 
 
@@ -99,8 +98,8 @@ def write_study(folder: Path, study: Study) -> None:
     write_atomically(folder / "study.csv", as_csv(csv_rows(study)))
     files = {
         "study.md": as_markdown(study),
-        "study.tex": latex_table(study),
-        "report.html": page(result_of(study)),
+        "study.tex": latex_table(paper_grid(study)),
+        "report.html": render(result_of(study), "page", in_folder=True),
     }
     for name, text in files.items():
         write_atomically(folder / name, text.encode("utf-8", "backslashreplace"))
@@ -148,7 +147,7 @@ def as_markdown(study: Study) -> str:
         markdown_text(_sentence(study.does)),
     ]
     if study.cells:
-        parts += ["", *markdown_lines(study_grid(study))]
+        parts += ["", *markdown_table(study_grid(study))]
         legend = [f"*{name}*: {meaning}." for name, meaning in meanings(study).items()]
         parts += ["", " ".join(legend)]
     notes = [*why_not(study), *study.notes, *study.remarks]

@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, Field, model_validator
 
 from disorder.errors import NothingToMeasure
-from disorder.results.render import notebook
+from disorder.results.render import render
 from disorder.results.result import Result
 from disorder.types import Score
 
@@ -236,7 +236,7 @@ class Study(BaseModel):
         return repr(self)
 
     def _repr_html_(self) -> str:
-        return notebook(self.result)
+        return render(self.result, "notebook")
 
 
 VERDICT_WITHOUT_CELLS = {

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from disorder.papers.study.published_tables import SCALES, decimals
@@ -14,8 +14,8 @@ from disorder.papers.study.result import NEAR, PublishedNumber, Study, StudyCell
 from disorder.papers.study.workbench import short_name
 from disorder.results.charts import BLUE, ORANGE
 from disorder.results.drawing import GREY, svg
-from disorder.results.grid import Cell, Column, Grid, as_latex
-from disorder.results.markup import latex_code, latex_label, latex_text
+from disorder.results.markup import name_of
+from disorder.results.result import Cell, Column, Grid
 from disorder.results.writing import title_of
 from disorder.visible_text import visible
 
@@ -247,14 +247,13 @@ def printed_grid(study: Study) -> Grid:
     return Grid.of_texts([[*keys, *map(title, columns)], *rows], "as published", len(keys))
 
 
-def latex_table(study: Study) -> str:
+def paper_grid(study: Study) -> Grid:
     """The table of a study for a paper, as its page has it."""
     caption = (
-        f"{latex_code(study.item)}, computed again ({latex_text(study.does)}): ours in bold with "
-        "95\\,\\% intervals over examples, beside the published numbers. "
-        f"In the paper: {latex_text(study.title)}."
+        f"`{study.item}`, computed again ({study.does}): ours in bold with 95 % intervals over "
+        f"examples, beside the published numbers. In the paper: {study.title}."
     )
-    return as_latex(study_grid(study), caption, latex_label(study.item))
+    return replace(study_grid(study), caption=caption, name=name_of(study.item))
 
 
 def text_table(study: Study) -> list[str]:

@@ -126,7 +126,7 @@ def _groups(examples: Sequence[Example]) -> Iterator[tuple[str, Bools]]:
 def rare_orders(test: Dataset) -> Dataset | None:
     """Rare but valid word orders for this task, where our grammar has them."""
     name = RARE_ORDERS.get(frozenset(test.task.labels))
-    is_pair = test.examples[0].text_b is not None
+    is_pair = test.examples[0].is_pair
     if name is None or is_pair != (name == "rare_nli"):
         return None
     return read_data(f"builtin:{name}", group_by=["phenomenon"])

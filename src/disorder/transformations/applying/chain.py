@@ -27,7 +27,8 @@ def then(variants: Variants, apply: Callable[[Pair, int], Variants], cut: Cut) -
     for k in range(len(variants)):
         before = _variant(variants, k)
         a, b = before
-        pair = Pair(_view(a, cut), None if b is None else _view(b, cut), variants.label)
+        second = None if b is None else _view(b, cut)
+        pair = Pair(_view(a, cut), second, variants.label, variants.on)
         after = apply(pair, k)
         perturbed.append([_compose(rows, pair, before) for rows in after.sides])
     first, *rest = [_stack(side) for side in zip(*perturbed, strict=True)]
@@ -116,6 +117,5 @@ def enough(variants: Variants, count: int, short: str, units: str) -> Variants:
 def stored_texts(example: Example, row: Mapping[str, Any]) -> Texts:
     """The texts of one stored variant; the original where none was kept."""
     written_a, written_b = row["written_a"], row["written_b"]
-    text_a = example.text_a if written_a is None else written_a
-    text_b = example.text_b if written_b is None else written_b
-    return text_a, text_b
+    first, second = example.texts
+    return first if written_a is None else written_a, second if written_b is None else written_b

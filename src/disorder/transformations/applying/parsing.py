@@ -1,9 +1,9 @@
 """Parsing: from a spec such as `drop_pos:tags=NOUN+reverse` to a transformation.
 
 A transformation is one registered part with its settings, or a chain of them joined by `+`. Every
-part also takes `side=`, `words=` and `q=` (and `tagger=` where it needs word classes, `unit=` and
-`sentences=` where it moves words about), which are decided here and not in the parts. A suite is
-a named set of specs.
+part also takes `on=` (the segments that it perturbs; `side=` as of old), `words=` and `q=` (and
+`tagger=` where it needs word classes, `unit=` and `sentences=` where it moves words about), which
+are decided here and not in the parts. A suite is a named set of specs.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from disorder.transformations.positions.orders import unchanged
 from disorder.transformations.words import NATURAL, PIECES, PUNKT, UNITS
 from disorder.types import (
     CONTROL_OF,
+    TEXT_NAMES,
     Context,
     Fidelity,
     Pair,
@@ -35,7 +36,8 @@ from disorder.types import (
 
 SINGLE_SIDES = ("a", "b")
 SIDES = (*SINGLE_SIDES, "both", "task", "last")
-SHARED = ("side", "words", "q", "tagger", "unit", "sentences")
+SIDES_OF = {("text_a",): "a", ("text_b",): "b", ("text_a", "text_b"): "both"}
+SHARED = ("on", "side", "words", "q", "tagger", "unit", "sentences")
 SENTENCES = ("icu", PUNKT)
 FROM_CONTEXT = {"vocabulary", "training data"}  # needs that a function takes from its context
 # NLI Data Sanity Check (Talman et al., 2021): the classes that are dropped one by one, and what
@@ -68,6 +70,12 @@ def parse(spec: str, *, fidelity: Fidelity | None = None, usual_words: str = "")
                 after=before.part.name,
                 need="to come first: it is about the words of the original text",
             )
+    if (
+        len({step.on for step in steps if not step.is_on_texts})
+        + any(step.is_on_texts for step in steps)
+        > 1
+    ):
+        raise BadSetting(spec, need="steps on the same segment: on= with each of them")
     if len({step.moves for step in steps}) > 1:
         units = ", ".join(step.moves for step in steps)
         raise BadSetting(spec, units=units, need="steps that move the same unit")
@@ -98,16 +106,34 @@ def _step(segment: str, fidelity: Fidelity | None) -> Step:
         elif given.get("fidelity") == "paper":
             # its name would be that of the natural one
             raise BadSetting(name, fidelity="paper", need="a run of its own with --fidelity paper")
+    on = _on(found, shared["on"], shared["side"])
     return Step(
         found,
         settings=found.bind(given),
-        side=_side(found, shared["side"]),
+        side=_side(found, SIDES_OF.get(on) or shared["side"]),
+        on=on,
         words=shared["words"],
         q=None if q is None else int(q),
         tagger=shared["tagger"],
         unit=_unit(found, shared["unit"], shared["words"]),
         sentences=_sentences(found, shared["unit"], shared["sentences"]),
     )
+
+
+def _on(found: TransformationPart, given: str | None, side: str | None) -> tuple[str, ...]:
+    """The segments that a spec names; none where it leaves that to the part, or says `side=`."""
+    if given is None:
+        return () if found.perturbs == "words" else (found.perturbs,)
+    names = tuple(
+        sorted(given.split("+")) if set(given.split("+")) <= set(TEXT_NAMES) else given.split("+")
+    )
+    if side is not None:
+        raise BadSetting(found.name, on=given, side=side, need="one of the two")
+    if not 0 < len(set(names)) == len(names) <= 2 or not all(names):
+        raise BadSetting(found.name, on=given, need="one segment, or two joined by +")
+    if found.scope == "pair" and names not in SIDES_OF:
+        raise BadSetting(found.name, on=given, need="no such segment: it is about a pair of texts")
+    return () if SIDES_OF.get(names) == found.side else names
 
 
 def _side(found: TransformationPart, given: str | None) -> str:
@@ -156,18 +182,40 @@ class Step:
     tagger: str | None = None
     unit: str | None = None
     sentences: str | None = None
+    on: tuple[str, ...] = ()  # the segments that the user names; none: as `side` says
+
+    def applied_on(self, names: Sequence[str]) -> Step:
+        """The same on these segments, unless it names its own."""
+        if self.on or self.side != self.part.side:
+            return self
+        on = _on(self.part, "+".join(names), None)
+        return replace(self, on=on, side=_side(self.part, SIDES_OF.get(on)))
+
+    @property
+    def is_on_texts(self) -> bool:
+        """Whether it is about the texts that the task perturbs."""
+        return not self.on or self.on in SIDES_OF
 
     @cached_property
     def spec(self) -> str:
         """Its canonical name: settings that differ from the defaults, in alphabetical order."""
-        return self._written(self.part.name)
+        usual = () if self.part.perturbs == "words" else (self.part.perturbs,)
+        on = "+".join(self.on) if self.on != usual else ""
+        return self._written(self.part.name, {"on": on} if on else {"side": self._unusual_side})
 
     @cached_property
     def drawn_as(self) -> str:
         """The name that its draws are keyed by: settings that do not change them are left out."""
-        return self._written(self.part.drawn_as or self.part.name, without=self.part.nested)
+        where = {"side": self._unusual_side}
+        return self._written(self.part.drawn_as or self.part.name, where, self.part.nested)
 
-    def _written(self, name: str, *, without: Sequence[str] = ()) -> str:
+    @property
+    def _unusual_side(self) -> str | None:
+        return None if self.side == self.part.side else self.side
+
+    def _written(
+        self, name: str, where: Mapping[str, str | None], without: Sequence[str] = ()
+    ) -> str:
         usual = self.part.settings
         shown = self.part.shows
         own = {
@@ -176,8 +224,9 @@ class Step:
             if (value != usual[name] or name in shown) and name not in without
         }
         own |= {name: usual[name] for name in shown if name not in own}
-        usual_side = None if self.side == self.part.side else self.side
-        shared = {name: getattr(self, name) for name in SHARED} | {"side": usual_side}
+        elsewhere = ("on", "side")
+        shared = {name: getattr(self, name) for name in SHARED if name not in elsewhere}
+        shared |= dict(where)
         own |= {name: value for name, value in shared.items() if value is not None}
         return format_part(name, own)
 
@@ -254,6 +303,8 @@ class Step:
 
     def sides(self, pair: Pair, task: Task) -> tuple[str, ...]:
         """Which texts of this example are perturbed."""
+        if not self.is_on_texts:
+            return ("a", "b")[: len(pair.sides)]
         if pair.b is None:
             if self.side == "b":
                 raise DoesNotApply("there is no second text")

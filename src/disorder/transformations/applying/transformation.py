@@ -38,10 +38,13 @@ from disorder.transformations.words import (
 from disorder.transformations.words.punkt import LANGUAGES
 from disorder.types import (
     CONTROL_OF,
+    SHOTS,
+    TEXT_NAMES,
     Context,
     Example,
     Floats,
     Pair,
+    Segment,
     Sentence,
     Task,
     Texts,
@@ -164,7 +167,8 @@ class Transformation:
             with suppress(DoesNotApply):
                 self._perturbed("probe", Pair(a, b), Task("probe"), 1, 0, "use", _Trial())
             return self
-        probe = Example("probe", *PROBE, "")
+        names = TEXT_NAMES if self.steps[0].is_on_texts else self.steps[0].on
+        probe = Example("probe", dict(zip(names, PROBE, strict=False)), "", on=names)
         with suppress(DoesNotApply):
             self.apply(
                 probe, task=Task("probe", language=language or "en"), q=1, seed=0, context=_Trial()
@@ -219,7 +223,8 @@ class Transformation:
             try:
                 if isinstance(pair, DoesNotApply):
                     raise pair
-                yield self._perturbed(example.id, pair, task, q, seed, short, context)
+                found = self._perturbed(example.id, pair, task, q, seed, short, context)
+                yield replace(found, segments=example.segments, on=pair.names)
             except DoesNotApply as reason:
                 yield reason
 
@@ -269,19 +274,19 @@ class Transformation:
         if words == TOKENS:
             return [self._token_pair(example, context) for example in examples]
         cut = partial(self._cut, words=words, context=context)
-        pairs = [
-            Pair(
-                self._first(e, cut),
-                None if e.text_b is None else cut(e.text_b),
-                e.label,
-            )
-            for e in examples
-        ]
+        found = [self._pair(example, cut) for example in examples]
+        pairs = iter(self._informed([p for p in found if isinstance(p, Pair)], task, context))
+        return [next(pairs) if isinstance(each, Pair) else each for each in found]
+
+    def _informed(
+        self, pairs: Sequence[Pair], task: Task, context: Context | None
+    ) -> Sequence[Pair]:
+        """The same with word classes and importance, where a step needs them."""
         if "tags" in self.needs:
             sentences = [side for pair in pairs for side in pair.sides]
             tags = iter(tagged_units(sentences, tagger=self.tagger_for(task)))
             pairs = [
-                Pair(next(tags), None if pair.b is None else next(tags), pair.label)
+                replace(pair, a=next(tags), b=None if pair.b is None else next(tags))
                 for pair in pairs
             ]
         if "importance" in self.needs:
@@ -289,16 +294,42 @@ class Transformation:
             pairs = [_weighed(pair, found) for pair, found in zip(pairs, weights, strict=True)]
         return pairs
 
-    def _first(self, example: Example, cut: Callable[[str], Sentence]) -> Sentence:
-        """The units of the first text: its words, or items of a list."""
-        if self.perturbs == "options":
-            return items_sentence(example.choice.options if example.choice else ())
-        return shots_sentence(example.shots) if example.shots else cut(example.text_a)
+    def segment_names(self, example: Example) -> tuple[str, ...]:
+        """The one or two segments of an example that it looks at; raises where one is not there."""
+        named = self.steps[0].on
+        if self.steps[0].is_on_texts and (not named or example.on == TEXT_NAMES):
+            return tuple(name for name in example.on if name in example.segments)
+        for name in named:
+            if name not in example.segments:
+                raise DoesNotApply(f"it has no {name}")
+        return named
+
+    def _pair(self, example: Example, cut: Callable[[str], Sentence]) -> Pair | DoesNotApply:
+        """The segments that it looks at as sentences: words of texts, or items of lists."""
+        try:
+            names = self.segment_names(example)
+            a, *b = [self._sentence(name, example.segments[name], cut) for name in names]
+        except DoesNotApply as reason:
+            return reason
+        return Pair(a, b[0] if b else None, example.label, names)
+
+    def _sentence(self, name: str, given: Segment, cut: Callable[[str], Sentence]) -> Sentence:
+        if isinstance(given, str):
+            return cut(given)
+        if self.needs & {"tags", "importance"}:
+            raise DoesNotApply(f"{name} is a list: its items have no word classes or importance")
+        if name == SHOTS:
+            return shots_sentence(tuple(zip(given[::2], given[1::2], strict=True)))
+        return items_sentence(given)
 
     @property
-    def perturbs(self) -> str:
-        """What it is for: the words of texts, or the items of a list."""
-        return self.steps[0].part.perturbs
+    def moves_options(self) -> bool:
+        """Whether it changes the order of options."""
+        return "options" in self.steps[0].on
+
+    def applied_on(self, names: Sequence[str]) -> Transformation:
+        """The same on these segments, unless it names its own."""
+        return replace(self, steps=tuple(step.applied_on(names) for step in self.steps))
 
     def _token_pair(self, example: Example, context: Context | None) -> Pair | DoesNotApply:
         texts = [text for text in example.texts if text is not None]
@@ -307,7 +338,7 @@ class Transformation:
         except DoesNotApply as reason:
             return reason
         a, *b = map(token_sentence, texts, units)
-        return Pair(a, b[0] if b else None, example.label)
+        return Pair(a, b[0] if b else None, example.label, example.on)
 
     def _given(self, context: Context | None) -> Context:
         if context is None:
@@ -322,7 +353,7 @@ def _weighed(pair: Pair, importance: Sequence[Floats]) -> Pair:
     a, *b = [
         replace(side, importance=found) for side, found in zip(pair.sides, importance, strict=True)
     ]
-    return Pair(a, b[0] if b else None, pair.label)
+    return replace(pair, a=a, b=b[0] if b else None)
 
 
 class _Trial:

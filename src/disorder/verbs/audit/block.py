@@ -29,7 +29,18 @@ from disorder.transformations.positions.disorder import variant_disorder
 from disorder.transformations.positions.orders import unchanged
 from disorder.transformations.rendering import shown_texts
 from disorder.transformations.words import split
-from disorder.types import ORIGINAL, Bools, Costs, Dataset, Example, Ints, Task, Texts, Variants
+from disorder.types import (
+    OF_PROMPTS,
+    ORIGINAL,
+    Bools,
+    Costs,
+    Dataset,
+    Example,
+    Ints,
+    Task,
+    Texts,
+    Variants,
+)
 from disorder.types.predictions import Predictions, predicted_label
 from disorder.verbs.audit.division import Block
 from disorder.verbs.context import RunContext
@@ -112,7 +123,7 @@ class BlockPredictor:
     @property
     def is_drawn_once(self) -> bool:
         """Whether all examples have one first text, which is part of a prompt."""
-        return self.perturbs in ("instruction", "shots")
+        return self.perturbs in OF_PROMPTS
 
     def __call__(self, block: Block) -> BlockResult:
         """Perturb and predict one block."""
@@ -149,10 +160,7 @@ class BlockPredictor:
     ) -> Predictions:
         """The predictions for the original texts of some examples."""
         model = model or self.model
-        choices = [example.choice for example in examples if example.choice is not None]
-        if choices:
-            return model.predict_choices(choices)
-        return model.predict_texts([example.texts for example in examples])
+        return model.predict_segments([example.segments for example in examples])
 
     def _perturbations(self, block: Block, costs: Costs) -> tuple[pa.Table, Counter[str]]:
         """The predictions for the perturbed texts, and which examples were left out."""
@@ -169,19 +177,11 @@ class BlockPredictor:
                 perturbed.examples,
                 perturbed.variants,
                 predictions,
-                segments=self._segments,
                 texts=self._kept_texts(block.transformation, perturbed.variants),
                 disorder=[variant_disorder(variants) for variants in perturbed.variants],
                 repeat=block.repeat,
             )
         return table, perturbed.skips
-
-    @property
-    def _segments(self) -> tuple[str, str]:
-        """The names of the two texts."""
-        if self.task.kind == "choice":
-            return ("options", "question") if self.perturbs == "options" else ("question", "")
-        return (self.perturbs, "item") if self.is_drawn_once else ("text_a", "text_b")
 
     def _kept_texts(self, spec: str, variants: Sequence[Variants]) -> list[list[Texts]] | None:
         """The perturbed texts, where they cannot be drawn again from the text and the seed."""
@@ -219,12 +219,10 @@ class BlockPredictor:
             short=self.short,
             context=context,
         )
-        if self.task.kind == "choice":
-            return map(_with_options, apply(examples), examples)
         if not self.is_drawn_once:
             return apply(examples)
         [drawn] = apply([replace(examples[0], id=PROMPT)])
-        return (_with_question(drawn, example) for example in examples)
+        return (_with_item(drawn, example) for example in examples)
 
     def _perturb(self, block: Block, costs: Costs) -> PerturbedBlock:
         began = time.perf_counter()
@@ -297,29 +295,20 @@ class BlockPredictor:
         return decided
 
 
-def _with_question(drawn: Variants | DoesNotApply, example: Example) -> Variants | DoesNotApply:
-    """Perturbed prompts, with the question about an example as it is."""
+def _with_item(drawn: Variants | DoesNotApply, example: Example) -> Variants | DoesNotApply:
+    """Perturbed prompts, with the part about an example as it is."""
     if isinstance(drawn, DoesNotApply):
         return drawn
-    question = unchanged(split(str(example.text_b)))
-    return Variants(drawn.a, question, example.label)
-
-
-def _with_options(drawn: Variants | DoesNotApply, example: Example) -> Variants | DoesNotApply:
-    """A perturbed question with its options, or perturbed options with their question."""
-    if isinstance(drawn, DoesNotApply):
-        return drawn
-    assert example.choice is not None
-    is_of_options = drawn.a.sentence.text != example.text_a
-    question = unchanged(split(example.text_a)) if is_of_options else None
-    return replace(drawn, b=question, choice=example.choice)
+    item = unchanged(split(str(example.segments["item"])))
+    return replace(drawn, b=item, label=example.label, segments=example.segments)
 
 
 def _by_content(variants: Variants, found: Predictions) -> Predictions:
     """Predictions for options in another order, with each option in the column of its own."""
-    if variants.choice is None or variants.b is None:
+    if "options" not in variants.on:
         return found
-    orders = variants.a.positions[: len(found)]
+    moved = variants.sides[variants.on.index("options")]
+    orders = moved.positions[: len(found)]
     values = np.zeros_like(found.values)
     np.put_along_axis(values, orders, found.values[:, : orders.shape[1]], axis=1)
     return Predictions(values, found.outcomes)

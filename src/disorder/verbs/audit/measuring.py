@@ -22,7 +22,18 @@ from disorder.tasks.pair import SAME_WORDS
 from disorder.transformations import Transformation
 from disorder.transformations.surface_control import SAME_AS_ORIGINAL
 from disorder.transformations.words import NATURAL
-from disorder.types import CONTROL_OF, Bools, Dataset, Example, Floats, Ints, Outcomes, Variants
+from disorder.types import (
+    CONTROL_OF,
+    TEXT_NAMES,
+    Bools,
+    Dataset,
+    Example,
+    Floats,
+    Ints,
+    Outcomes,
+    Variants,
+    is_about_texts,
+)
 from disorder.types.predictions import ABSTAINED, predicted_label
 from disorder.verbs.audit.behaviour import ModelBehaviour
 from disorder.verbs.audit.conclusions import concluded
@@ -138,7 +149,7 @@ class Measuring:
             gives_probabilities=has_probabilities,
             control=controls.get(CONTROL_OF + samples.spec),
         )
-        if samples.transformation is not None and samples.transformation.perturbs == "options":
+        if samples.transformation is not None and samples.transformation.moves_options:
             outcomes = self._with_places(samples.spec, outcomes, chosen)
         found = self._scored(found, samples, outcomes, chosen, stops)
         is_of_labels = not self.facts.task.is_regression
@@ -214,7 +225,7 @@ class Measuring:
         """Whether the scores say how a model reads texts: not those of likelihoods or of perturbed
         prompts, nor where prediction stopped once Ω was decided.
         """
-        is_of_texts = self.settings.break_ == "text" and not self.facts.task.is_likelihood
+        is_of_texts = is_about_texts(self.settings.break_) and not self.facts.task.is_likelihood
         return is_of_texts and not self.facts.is_curtailed
 
     def _concluded(
@@ -245,10 +256,11 @@ class Measuring:
 
     def _moved(self, spec: str) -> list[str]:
         """The texts that a transformation moves, where it leaves another in place."""
-        if self.dataset.task.kind == "choice":
-            return ["the question"]
-        is_pair = self.dataset.examples[0].text_b is not None
         transformation = next(each for each in self.plan if each.spec == spec)
+        names = transformation.segment_names(self.dataset.examples[0])
+        if names != TEXT_NAMES[: len(names)]:
+            return [f"the {name}" for name in names]
+        is_pair = len(names) > 1
         sides = transformation.perturbed_sides(self.dataset.task, is_pair=is_pair)
         return [f"text_{side}" for side in sides] if is_pair and len(sides) == 1 else []
 

@@ -249,7 +249,7 @@ def _facts(given: NaturalOutcomes, run: RunFacts) -> Facts:
     n_answers = len(answers)
     if outcomes.task.has_own_chance:  # gold is an option, whatever its place
         n_labels = 2
-        n_answers = 2 if outcomes.task.kind == "pair" else n_answers
+        n_answers = n_answers if outcomes.task.kind == "choice" else 2
     sizes = family_sizes(given.family)
     skill = given.skill
     return Facts(

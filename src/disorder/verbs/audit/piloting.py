@@ -27,7 +27,7 @@ from disorder.randomness import digest
 from disorder.requests.settings import Settings
 from disorder.transformations import Transformation
 from disorder.transformations.words import NATURAL
-from disorder.types import Costs, Dataset, Outcomes, Variants
+from disorder.types import Costs, Dataset, Outcomes, Variants, is_about_texts
 from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.division import stages_of
 from disorder.verbs.audit.planning import planned, with_controls
@@ -152,7 +152,8 @@ def variants_of_an_audit(
     _, most = PLENTIFUL if settings.may_stop else EVERY_EXAMPLE
     chosen = next((each for each in plan if each.keeps_words and not each.is_control), None)
     is_limited = settings.is_limited and not settings.fail_if
-    if chosen is None or not dataset.task.labels or settings.break_ != "text" or is_limited:
+    is_of_texts = is_about_texts(settings.break_)
+    if chosen is None or not dataset.task.labels or not is_of_texts or is_limited:
         return most, f"q is {most}: how much predictions differ within examples was not measured"
     turns = sorted(dataset.examples, key=lambda each: digest(settings.seed, "variants", each.id))
     few = replace(dataset, examples=turns[:N_PILOT])

@@ -13,8 +13,8 @@ from disorder.metrics.acceptance import CURVE
 from disorder.requests.settings import Settings
 from disorder.transformations import Transformation, parse, suite
 from disorder.transformations.words import NATURAL
-from disorder.types import ORIGINAL, Dataset, Task
-from disorder.verbs.audit.prompt_breaking import LISTS, list_transformations, on_prompts
+from disorder.types import ORIGINAL, Dataset, Task, is_about_texts
+from disorder.verbs.audit.prompt_breaking import LISTS, list_transformations, on_segments
 from disorder.verbs.audit.verdicts import RANK
 from disorder.verbs.gate import ScoreNames
 
@@ -27,7 +27,7 @@ def planned_for(settings: Settings, language: str | None) -> tuple[list[Transfor
     if settings.break_ in LISTS and not settings.transformations:
         settings = replace(settings, transformations=list_transformations(settings.break_))
     plan, left_out = planned(settings, language)
-    return plan if settings.break_ == "text" else on_prompts(plan, settings.break_), left_out
+    return plan if settings.break_ == "text" else on_segments(plan, settings.break_), left_out
 
 
 def planned(
@@ -64,7 +64,7 @@ def with_controls(plan: Sequence[Transformation], settings: Settings) -> list[Tr
     audit is natural and measures labels.
     """
     plan = [each for each in plan if not each.is_control]
-    is_controlled = settings.fidelity == NATURAL and settings.break_ == "text"
+    is_controlled = settings.fidelity == NATURAL and is_about_texts(settings.break_)
     if not is_controlled or settings.curtail or RANK in settings.score:
         return list(plan)
     found: list[Transformation] = []
@@ -113,7 +113,7 @@ def score_names(
             keeps_words=each.keeps_words,
             is_copy=each.is_copy,
             only=requested or None,
-            moves_options=each.perturbs == "options",
+            moves_options=each.moves_options,
         )
     return ScoreNames(found, [name for name, _, _ in groups(dataset.examples, dataset.examples)])
 
@@ -126,7 +126,7 @@ def likelihood_task(task: Task, requested: Sequence[str], settings: Settings) ->
             f"{option('score', RANK)} compares likelihoods and no labels: measure {others} in "
             "another audit"
         )
-    if settings.break_ != "text":
+    if not is_about_texts(settings.break_):
         raise DisorderError(
             f"{option('score', RANK)} is about texts; leave out {option('on', settings.break_)}"
         )

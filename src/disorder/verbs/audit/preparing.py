@@ -12,6 +12,7 @@ from typing import Any
 
 from disorder.data import declared_language, named_language, rare_labels
 from disorder.data.families import family_numbers, named_families
+from disorder.data.reading import LIKELIHOOD
 from disorder.engines import Engine
 from disorder.errors import DisorderError, option
 from disorder.languages import UNKNOWN
@@ -26,7 +27,7 @@ from disorder.results.run_folder import new_run
 from disorder.transformations import Transformation
 from disorder.transformations.tags import resolved, tagger_notes
 from disorder.transformations.words import NATURAL
-from disorder.types import ORIGINAL, Dataset, Progress
+from disorder.types import OF_PROMPTS, ORIGINAL, Dataset, Progress, text_segments
 from disorder.verbs.audit.auditing import Audit
 from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.budget import Budget
@@ -39,7 +40,7 @@ from disorder.verbs.audit.planning import (
     score_names,
     with_controls,
 )
-from disorder.verbs.audit.prompt_breaking import check_options, perturbable_prompt
+from disorder.verbs.audit.prompt_breaking import check_segments, perturbable_prompt
 from disorder.verbs.audit.prompt_spread import PromptShare
 from disorder.verbs.audit.resuming import continue_run, recorded_plan
 from disorder.verbs.audit.verdicts import RANK
@@ -58,6 +59,8 @@ def prepared(
     turn: PromptShare,
 ) -> Audit:
     """An audit that is ready to go, with all its settings checked."""
+    if chosen.task == LIKELIHOOD and not chosen.score:
+        chosen = replace(chosen, score=(RANK,))
     if chosen.break_ == "shots":  # a few examples have a few orders
         chosen = replace(chosen, short="use")
     language = _known_language(data, chosen)
@@ -66,7 +69,7 @@ def prepared(
     rule = StopRule.parse(chosen.stop_when) if chosen.stop_when else None
     if rule is not None:
         Metric.named(rule.metric)
-    dataset = selected_data(data, chosen)
+    dataset = selected_data(data, chosen, needs_gold=RANK not in requested)
     if dataset.task.language != language:  # it was not known before data was read
         plan, left_out = _plan(chosen, dataset.task.language, before)
     if RANK in requested:
@@ -79,10 +82,9 @@ def prepared(
     watch = _watchers(plan, dataset, chosen, requested, rule, families)
     decided_at = limits(requested, dataset.task, chosen.fidelity) if chosen.curtail else []
     prompt = bound_prompt(model, dataset, chosen)
-    if chosen.break_ == "options":
-        check_options(dataset)
-    elif chosen.break_ != "text":
+    if chosen.break_ in OF_PROMPTS:
         prompt, dataset = perturbable_prompt(prompt, dataset, chosen)
+    check_segments(dataset, plan, chosen)
     loaded, notes = loaded_model(model, dataset, plan, chosen, prompt)
     n_cut = 0
     if chosen.fidelity == NATURAL and chosen.break_ == "text" and not dataset.task.has_own_chance:
@@ -148,7 +150,9 @@ def _as_read(dataset: Dataset, loaded: LoadedModel) -> tuple[Dataset, int]:
         texts = loaded.readable(example.texts)
         is_cut = texts != example.texts
         n_cut += is_cut
-        examples.append(replace(example, text_a=texts[0], text_b=texts[1]) if is_cut else example)
+        if is_cut:
+            example = replace(example, segments={**example.segments, **text_segments(texts)})
+        examples.append(example)
     return replace(dataset, examples=examples), n_cut
 
 
@@ -216,7 +220,7 @@ def _new_run(
     run.hashes = {"data": dataset.fingerprint, "model": loaded.fingerprint}
     run.taggers = sorted({resolved(tagger) for tagger in taggers})
     first = dataset.examples[0]
-    run.prompt = loaded.prompt_description(first.choice or first.texts)
+    run.prompt = loaded.prompt_description(first.segments)
     # one that is not known changes no score: it is a note, and an error where it is needed
     run.language_caveats = [] if dataset.task.language == UNKNOWN else list(dataset.notes)
     run.splitters = {t.spec: t.splitter_for(dataset.task) for t in plan}

@@ -6,16 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Unpack
 
+from disorder.data.reading import LIKELIHOOD
 from disorder.models.loading import check_exists
 from disorder.models.prompting import Prompt
 from disorder.requests.audit import AuditOptions
 from disorder.requests.keywords import takes_options
 from disorder.requests.settings import Settings
 from disorder.transformations import Transformation
-from disorder.types import Dataset
+from disorder.types import OF_PROMPTS, Dataset
 from disorder.verbs.audit.budget import Prices
 from disorder.verbs.audit.planning import planned_for
 from disorder.verbs.audit.prompt_breaking import perturbable_prompt
+from disorder.verbs.audit.verdicts import RANK
 from disorder.verbs.prompting import bound_prompt
 from disorder.verbs.selected_data import selected_data
 
@@ -64,10 +66,11 @@ def preview(
     chosen = Settings.of(options)
     if isinstance(model, str):
         check_exists(model)
-    dataset = selected_data(data, chosen)
+    is_of_labels = chosen.task != LIKELIHOOD and RANK not in chosen.score
+    dataset = selected_data(data, chosen, needs_gold=is_of_labels)
     plan, left_out = planned_for(chosen, dataset.task.language)
     prompt = bound_prompt(model, dataset, chosen)
-    if chosen.break_ != "text":
+    if chosen.break_ in OF_PROMPTS:
         prompt, dataset = perturbable_prompt(prompt, dataset, chosen)
     return previewed(model, dataset, plan, prompt, chosen, left_out)
 
@@ -87,8 +90,7 @@ def previewed(
     tokens = None
     rendered = ""
     if prompt is not None:
-        texts = [example.texts for example in dataset.examples[:SHOWN]]
-        questions = prompt.questions(texts)
+        questions = prompt.questions_about([each.segments for each in dataset.examples[:SHOWN]])
         rendered = questions[0].text
         mean = sum(len(question.text) for question in questions) / len(questions)
         tokens = round(n_questions * mean / CHARACTERS)

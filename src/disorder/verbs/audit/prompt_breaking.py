@@ -1,7 +1,8 @@
-"""`--on instruction|shots`: an audit that perturbs the prompt and leaves the texts alone.
+"""`--on SEGMENT`: what a transformation is applied to, of the examples or of their prompt.
 
-The data become pairs: the part of the prompt that is perturbed, and the question about an example.
-The same perturbed prompts are used for all examples, as one would use a prompt.
+Where a part of the prompt is perturbed (instruction, system, shots), the data become pairs: that
+part, and the item about an example. The same perturbed prompts are used for all examples, as one
+would use a prompt.
 """
 
 from __future__ import annotations
@@ -9,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from disorder.errors import DisorderError, option
-from disorder.models.prompting import Prompt, perturbed_part
+from disorder.errors import BadSetting, DisorderError, option
+from disorder.models.prompting import Prompt
 from disorder.registry import TransformationPart, parts
 from disorder.requests.settings import Settings
 from disorder.transformations import Transformation
-from disorder.types import Dataset
+from disorder.types import OF_PROMPTS, SHOTS, Dataset, Segment, is_about_texts
 
 LISTS = ("shots", "options")  # what moves as items
 
@@ -28,20 +29,27 @@ def perturbable_prompt(
             f"{option('on', settings.break_)} is for language models, which are asked by a prompt"
         )
     _check(prompt, settings)
-    own = perturbed_part(prompt, settings.break_)
+    part = settings.break_
+    instruction, shots = prompt.openings[0]
+    moved: Segment = prompt.template.system(prompt.words) if part == "system" else instruction
+    if part == "shots":
+        moved = tuple(text for shot in shots for text in shot)
     listing = prompt.listings[0]
     examples = [
         replace(
             example,
-            text_a=own.part,
-            text_b=prompt.template.item(example.texts, listing),
+            segments={
+                part: moved,
+                "item": prompt.item(example.segments, listing),
+                **({"options": example.options} if example.options else {}),
+            },
             answers=None,
-            shots=own.openings[0][1] if settings.break_ == "shots" else (),
+            on=(part, "item"),
         )
         for example in dataset.examples
     ]
     task = replace(dataset.task, breaks="a")
-    return own, replace(dataset, examples=examples, task=task)
+    return prompt, replace(dataset, examples=examples, task=task)
 
 
 def _check(prompt: Prompt, settings: Settings) -> None:
@@ -51,9 +59,11 @@ def _check(prompt: Prompt, settings: Settings) -> None:
             f"{option('on', 'shots')}: the prompt needs two examples or more; add "
             f"{option('shots', 4)}"
         )
-    if settings.break_ == "instruction" and not prompt.openings[0][0]:
+    told = {"instruction": prompt.openings[0][0], "system": prompt.template.system(prompt.words)}
+    if not told.get(settings.break_, True):
         raise DisorderError(
-            f"{option('on', 'instruction')}: the prompt {prompt.name} has no block `instruction`"
+            f"{option('on', settings.break_)}: the prompt {prompt.name} has no block "
+            f"`{settings.break_}`"
         )
     if len(prompt.listings) > 1 or prompt.calibrates:
         raise DisorderError(
@@ -63,13 +73,17 @@ def _check(prompt: Prompt, settings: Settings) -> None:
         )
 
 
-def check_options(dataset: Dataset) -> None:
-    """Raise where examples have no options of their own."""
-    if dataset.task.kind != "choice":
-        raise DisorderError(
-            f"{option('on', 'options')} is for multiple choice; the examples of {dataset.name} "
-            "have no options of their own"
-        )
+def check_segments(dataset: Dataset, plan: Sequence[Transformation], settings: Settings) -> None:
+    """Raise where a transformation is for a segment that the examples do not have."""
+    segments = dataset.examples[0].segments
+    for each in plan:
+        missing = [name for step in each.steps for name in step.on if name not in segments]
+        if missing:
+            named = option("on", missing[0]) if missing[0] in settings.break_ else each.spec
+            raise DisorderError(
+                f"{named}: the examples of {dataset.name} have no {missing[0]}; they have "
+                f"{', '.join(segments)}"
+            )
 
 
 def list_transformations(part: str) -> list[str]:
@@ -78,19 +92,23 @@ def list_transformations(part: str) -> list[str]:
     return [name for name, entry in known.items() if entry.perturbs == part]
 
 
-def on_prompts(plan: Sequence[Transformation], part: str) -> list[Transformation]:
-    """The transformations, made to perturb the part of the prompt and nothing else."""
+def on_segments(plan: Sequence[Transformation], on: str) -> list[Transformation]:
+    """The transformations, made to perturb these segments where they do not name their own."""
+    names = on.split(",")
+    if not all(names) or len(names) > 2 or (len(names) > 1 and not is_about_texts(names[0])):
+        raise BadSetting(option("on"), on=on, need="one segment, or two of an example")
     for transformation in plan:
         kinds = {step.part.perturbs for step in transformation.steps}
-        if part in LISTS and kinds != {part}:
+        if on == SHOTS and kinds != {on}:
             raise DisorderError(
-                f"{option('on', part)} takes {' and '.join(list_transformations(part))}, not "
+                f"{option('on', on)} takes {' and '.join(list_transformations(on))}, not "
                 f"{transformation.spec}"
             )
         if any(step.part.scope == "pair" for step in transformation.steps):
             raise DisorderError(
-                f"{option('on', part)}: {transformation.spec} takes both texts of a pair; "
-                "choose one "
+                f"{option('on', on)}: {transformation.spec} takes both texts of a pair; choose one "
                 "that perturbs the words of one text, such as derange"
             )
+    if on not in OF_PROMPTS:
+        return [each.applied_on(names) for each in plan]
     return [Transformation(tuple(replace(step, side="a") for step in each.steps)) for each in plan]

@@ -9,8 +9,13 @@ from typing import Any
 
 from disorder.results.conclusion import MAIN
 from disorder.results.run import Run
+from disorder.types import is_about_texts
 
-PARTS = {"instruction": "the word order of the instruction", "shots": "its examples as they are"}
+PARTS = {
+    "instruction": "the word order of the instruction",
+    "system": "the word order of the system message",
+    "shots": "its examples as they are",
+}
 SURVIVES = 0.95  # agreement from which on a perturbed part is not needed
 RANK = "order_rank"
 FOLLOWS = "follows_place"
@@ -19,7 +24,7 @@ FOLLOWS = "follows_place"
 def prompt_verdict(run: Run) -> str:
     """What an audit of a prompt says in one sentence; empty for an audit of texts."""
     part = str(run.settings.get("break_", "text"))
-    if part == "text":
+    if is_about_texts(part):
         return ""
     if part == "options":
         return _option_verdict(run)

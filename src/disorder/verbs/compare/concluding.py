@@ -18,7 +18,7 @@ from disorder.results.comparison import (
 )
 from disorder.results.conclusion import NAMES
 from disorder.results.run import Run
-from disorder.types import ORIGINAL
+from disorder.types import ORIGINAL, is_about_texts
 
 SKILL = "skill_kept"
 MISLED = "misled_by_order"
@@ -32,7 +32,7 @@ def main_of(runs: Sequence[Run], transformations: Sequence[str]) -> str:
     """The transformation that the runs were concluded on, else the first that changes nothing but
     the order of words in texts; empty where there is none.
     """
-    if any(run.settings.get("break_", "text") != "text" for run in runs):
+    if not all(is_about_texts(run.settings.get("break_")) for run in runs):
         return ""
     wanted = [run.conclusion.transformation for run in runs if run.conclusion is not None]
     ranked = [*wanted, *runs[0].breaks_order]

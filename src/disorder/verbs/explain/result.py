@@ -13,7 +13,7 @@ from disorder.registry import ExplanationPart
 from disorder.requests.explain import ExplainOptions
 from disorder.requests.option import changed, command_line
 from disorder.results import drawing
-from disorder.results.render import notebook
+from disorder.results.render import render
 from disorder.results.result import Figure, Picture, Result, Row, Section, Table, as_csv
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run, write_report
@@ -198,7 +198,7 @@ class Explanations:
         return "\n".join([f"Explanations of {self.about}", *lines])
 
     def _repr_html_(self) -> str:
-        return notebook(self.result)
+        return render(self.result, "notebook")
 
 
 def signed(score: Score, scale: float = 1.0) -> str:

@@ -100,7 +100,7 @@ class Subject:
     @property
     def is_pairs(self) -> bool:
         """Whether examples have two texts."""
-        return self.examples[0].text_b is not None
+        return self.examples[0].is_pair
 
     def predict(self, texts: Sequence[Texts], *, stage: str = "") -> Floats:
         """Probabilities, one row per text; `stage` names what is shown as progress."""

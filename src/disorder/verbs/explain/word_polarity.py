@@ -29,7 +29,7 @@ def read_lexicon(spec: str, data_dir: str | None) -> dict[str, str]:
     for example in examples:
         polarity = _polarity(spec, example.label)
         if polarity:
-            found.setdefault(example.text_a.casefold(), set()).add(polarity)
+            found.setdefault(example.text("a").casefold(), set()).add(polarity)
     known = {word: polarity.pop() for word, polarity in found.items() if len(polarity) == 1}
     if set(known.values()) != set(POLARITIES):
         left = "".join(

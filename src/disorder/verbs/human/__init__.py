@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from disorder.verbs.human.answer_store import export, import_answers
 from disorder.verbs.human.ratings import ALL, MAJORITY, MODEL, PERTURBED
-from disorder.verbs.human.score_tables import score_grids, score_notes, summary_line
 from disorder.verbs.human.scoring import HumanOmitted, HumanRecord, HumanScores, score
 from disorder.verbs.human.task_making import MadeTask, make
 
@@ -26,7 +25,4 @@ __all__ = [
     "import_answers",
     "make",
     "score",
-    "score_grids",
-    "score_notes",
-    "summary_line",
 ]

@@ -5,8 +5,9 @@ missing and why.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 
-from disorder.results.grid import Cell, Column, Grid
+from disorder.results.result import Cell, Column, Grid, Result
 from disorder.results.writing import interval
 from disorder.types import ORIGINAL
 from disorder.verbs.human.ratings import ALL, MAJORITY, MODEL, PERTURBED
@@ -36,26 +37,42 @@ COLUMNS = {
 }
 
 
-def score_grids(scores: HumanScores) -> list[Grid]:
-    """The tables: evaluators, transformations, agreement; one without a comparison is left out."""
-    texts = _texts(scores)
-    agreement = _agreement(scores)
-    tables = [_evaluators(scores)]
-    tables += [texts] if len(texts.rows) > 1 else []
-    return [*tables, agreement] if agreement.rows else tables
-
-
-def score_notes(scores: HumanScores) -> list[str]:
-    """What one must know to read the tables, and what is missing from them."""
-    return [*_notes(scores), *_not_measured(scores)]
-
-
-def summary_line(scores: HumanScores) -> str:
-    """What people were asked, in one line."""
+def result_of(scores: HumanScores) -> Result:
+    """The envelope of the answers: tables of evaluators, transformations and agreement; one without
+    a comparison is left out.
+    """
     question = f"which of {', '.join(scores.labels)}?"
     if scores.kind == "valid":
         question = "is it a sentence?"
-    return f"{scores.n_items:,} items from {scores.source}: {question}"
+    texts = _texts(scores)
+    agreement = _agreement(scores)
+    return Result(
+        verb="human",
+        about=f"{scores.n_items:,} items from {scores.source}: {question}",
+        headline=_headline(scores),
+        request={},
+        body=scores,
+        records=[asdict(record) for record in scores.scores],
+        grids=[
+            _evaluators(scores),
+            *([texts] if len(texts.rows) > 1 else []),
+            *([agreement] if agreement.rows else []),
+        ],
+        notes=[*_notes(scores), *_not_measured(scores)],
+    )
+
+
+def _headline(scores: HumanScores) -> str:
+    """How often people are right, beside the model."""
+    names = [name for name in (ALL, *_names(scores)) if name != MODEL]
+    found = [scores.score(name, "accuracy") for name in names]
+    people = next((record for record in found if record is not None), None)
+    if people is None:
+        return "The accuracy of people was not measured."
+    model = scores.score(MODEL, "accuracy")
+    beside = "" if model is None else f", the model on {model.value:.0%}"
+    told = f"People are right on {people.value:.0%} of the texts{beside}; guessing: "
+    return f"{told}{scores.chance:.0%}.".replace("%", " %")
 
 
 def _names(scores: HumanScores) -> list[str]:

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import combinations
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import BaseModel
@@ -41,6 +42,9 @@ from disorder.verbs.human.ratings import (
     weighted_sum,
 )
 from disorder.verbs.human.task_folder import INVALID, TaskKind
+
+if TYPE_CHECKING:
+    from disorder.results.result import Result
 
 FAMILIES = {
     "lexical": ("sort", "reverse", "shuffle", "copy_sort"),
@@ -93,6 +97,17 @@ class HumanScores(BaseModel):
             if (record.evaluator, record.transformation, record.metric, record.group) == wanted:
                 return record
         return None
+
+    @property
+    def result(self) -> Result:
+        """The envelope, from which terminal, page and record are made."""
+        from disorder.verbs.human.score_tables import result_of
+
+        return result_of(self)
+
+    def as_data(self) -> dict[str, Any]:
+        """All that was scored, as plain data."""
+        return self.model_dump(exclude={"schema_version"})
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,7 @@ class HumanTask(BaseModel):
     kind: TaskKind
     question: str
     labels: list[str]
+    meanings: dict[str, str] = Field(default_factory=dict)  # what labels mean, in words
     text_names: list[str]
     source: str
     model: str | None = None
@@ -270,7 +271,8 @@ def instructions_for(task: HumanTask) -> str:
         return VALIDITY.format(n=task.n_items)
     lines = []
     for label in task.labels:
-        meaning = f": {MEANINGS[label]}" if label in MEANINGS else ""
+        known = task.meanings.get(label) or MEANINGS.get(label)
+        meaning = f": {known}" if known else ""
         lines.append(f"- **{label}**{meaning}")
     things = "pairs of texts" if len(task.text_names) > 1 else "texts"
     return LABELLING.format(

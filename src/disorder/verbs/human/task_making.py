@@ -6,18 +6,20 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from os.path import isdir
 from pathlib import Path
-from typing import Literal, Unpack
+from typing import Any, Literal, Unpack
 
-from disorder.errors import BadOption, DisorderError, option
+from disorder.errors import BadOption, DisorderError, UnknownName, option
 from disorder.randomness import generator
 from disorder.requests.fields import HumanMakeFields
 from disorder.requests.human import HumanMakeOptions
 from disorder.requests.keywords import takes_options
+from disorder.requests.option import command_line
+from disorder.results.result import NextStep, Result
 from disorder.store.store import Store
 from disorder.transformations import parse, suite
 from disorder.types import ORIGINAL
@@ -58,6 +60,29 @@ class MadeTask:
     annotators: list[Annotator]
     counts: dict[str, dict[str, int]]
 
+    @property
+    def result(self) -> Result:
+        """The envelope, from which the terminal is made."""
+        drawn = [
+            f"{name}: {', '.join(f'{value} {count:,}' for value, count in counts.items())}"
+            for name, counts in self.counts.items()
+        ]
+        serve = NextStep(command_line("human", "serve", self.folder), "collect the answers")
+        return Result(
+            verb="human",
+            about=f"a blind task from {self.task.source}",
+            headline=f"{self.task.n_items:,} items for people to answer",
+            request={},
+            body=self,
+            lead=drawn,
+            notes=self.task.notes,
+            next_steps=[serve],
+        )
+
+    def as_data(self) -> dict[str, Any]:
+        """How many items of each kind there are."""
+        return {"counts": self.counts}
+
 
 @takes_options(HumanMakeOptions, verb="human make")
 def make(source: str | Path, out: str | Path, **options: Unpack[HumanMakeOptions]) -> MadeTask:
@@ -90,21 +115,42 @@ def make(source: str | Path, out: str | Path, **options: Unpack[HumanMakeOptions
         is_pair = asked.task == "label" and pool.is_pair
         is_nli = set(pool.task.labels) == set(NLI)
         names = ["Premise", "Hypothesis"] if is_nli else ["First text", "Second text"]
+        check_meanings(asked.labels or {}, pool.task.labels)
         about = HumanTask(
             kind=asked.task,
             question=question_for(asked.task, pool.task, is_pair=is_pair),
             labels=[VALID, INVALID] if asked.task == "valid" else list(pool.task.labels),
+            meanings=dict(asked.labels or {}),
             text_names=names if is_pair else ["Text"],
             source=pool.name,
             model=pool.model,
             is_accepted_only=asked.accepted and is_run,
             seed=pool.seed,
             n_items=len(drawn),
-            notes=notes,
+            notes=[*notes, *unsaid(asked.task, pool.task.labels, asked.labels or {})],
             transformations=sorted({entry.text.transformation for entry in drawn} - {ORIGINAL}),
             made=datetime.now(UTC).isoformat(timespec="seconds"),
         )
         return _written(out, pool, about, drawn, asked.annotators)
+
+
+def check_meanings(given: Mapping[str, str], labels: Sequence[str]) -> None:
+    """Raise where a meaning is of no label."""
+    for label in given:
+        if label not in labels:
+            raise UnknownName("label", label, labels)
+
+
+def unsaid(kind: str, labels: Sequence[str], given: Mapping[str, str]) -> list[str]:
+    """A note where annotators would read bare numbers."""
+    bare = [label for label in labels if label.isdecimal() and label not in given]
+    if kind == "valid" or not bare:
+        return []
+    example = ",".join(f"{label}=…" for label in bare)
+    return [
+        f"Annotators read the labels {', '.join(bare)} as they are; say what they mean with "
+        f"{option('labels', example)}"
+    ]
 
 
 def _pool_of_data(source: str, asked: HumanMakeFields) -> TextPool:
@@ -217,8 +263,8 @@ def _key(name: str, entry: DrawnText, kind: TaskKind) -> ItemKey:
         length="short" if entry.length == "short" else "long",
         example=example.id,
         variant=text.variant,
-        original_a=example.text_a,
-        original_b=example.text_b,
+        original_a=example.texts[0],
+        original_b=example.texts[1],
         model_answer=text.model_answer,
         model_original=text.model_original,
     )

@@ -104,7 +104,7 @@ class TextPool:
     @property
     def is_pair(self) -> bool:
         """Whether the examples have two texts."""
-        return next(iter(self.examples.values())).text_b is not None
+        return next(iter(self.examples.values())).is_pair
 
     def text(self, name: str, group: TextGroup) -> PooledText | None:
         """The text of one example in a group, or None where it cannot be perturbed."""

@@ -31,6 +31,7 @@ from disorder.requests.fields import ExportFields, PerturbFields
 from disorder.requests.keywords import takes_options
 from disorder.requests.perturb import ExportOptions, PerturbOptions
 from disorder.requests.settings import Settings
+from disorder.results.result import Cell, Column, Grid, Result
 from disorder.store.storage import cannot_write, default_cache_folder, replacing
 from disorder.transformations import Transformation, parse
 from disorder.transformations import suite as suite_specs
@@ -118,6 +119,43 @@ class Tally:
         """Count examples that were left out."""
         self.skips.setdefault(spec, Counter())[reason] += n
 
+    @property
+    def result(self) -> Result:
+        """The envelope of what was written."""
+        told = f"{_counted(self.used.total(), 'example')} used, "
+        columns = [Column("transformation", "name"), *map(Column, ("examples", "variants"))]
+        columns += [Column(f"removed, text_{side}") for side in "ab"]
+        rows = [
+            [Cell(spec), *(Cell(f"{n:,}") for n in (self.used[spec], self.written[spec]))]
+            + [Cell(f"{self.removed[spec][side]:,}") for side in "ab"]
+            for spec in self.used
+        ]
+        is_short = len(self.used) < 2 and not any(map(Counter.total, self.removed.values()))
+        return Result(
+            verb="perturb",
+            about=", ".join(self.used),
+            headline=f"{told}{_counted(self.written.total(), 'variant')} written",
+            request={},
+            body=self,
+            grids=[] if is_short else [Grid(columns, rows)],
+            notes=[
+                *self.notes,
+                *(
+                    f"{spec}: left out: {count:,} ({reason})"
+                    for spec, reasons in self.skips.items()
+                    for reason, count in reasons.most_common()
+                ),
+            ],
+        )
+
+    def as_data(self) -> dict[str, Any]:
+        """The counts."""
+        return {name: getattr(self, name) for name in ("written", "used", "removed", "skips")}
+
+
+def _counted(n: int, thing: str) -> str:
+    return f"{n:,} {thing}{'' if n == 1 else 's'}"
+
 
 @dataclass(frozen=True)
 class _Opened:
@@ -153,7 +191,7 @@ class _Source:
         )
         first = list(islice(examples, CHUNK))
         found = detected_language(first, self.language)
-        is_single = not first or first[0].text_b is None
+        is_single = not first or not first[0].is_pair
         known = replace(task or Task("", breaks="a" if is_single else "b"), language=found.code)
         notes = [found.note] if found.note else []
         return _Opened(known, reader.skipped, chain(first, examples), notes)

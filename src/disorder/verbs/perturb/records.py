@@ -42,7 +42,7 @@ def _moved_answers(example: Example, variants: Variants, k: int) -> dict[str, An
     rows = variants.b
     answers = []
     for text, start in example.answers:
-        starts = [start] if start >= 0 else _places(text, str(example.text_b))
+        starts = [start] if start >= 0 else _places(text, example.text("b"))
         moved = (moved_span(rows, k, place, place + len(text)) for place in starts)
         now = next((place for place in moved if place is not None), None)
         answers.append({"text": text, "answer_start": now})

@@ -218,7 +218,7 @@ def run_check(
     """The section of one check: its result, or the reason why it cannot be done."""
     about = " · ".join(filter(None, (entry.name, entry.paper)))
     try:
-        if entry.pairs and given.data.examples[0].text_b is None:
+        if entry.pairs and not given.data.examples[0].is_pair:
             raise NothingToMeasure(ONE_TEXT)
         if entry.trains:
             given.trials  # noqa: B018 (raises where no model can be trained)

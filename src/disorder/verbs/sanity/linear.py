@@ -67,7 +67,7 @@ class TrainedByRecipe:
 
         task = self.task
         examples = [
-            Example(f"{row:07d}", a, b, str(gold) if task.is_regression else task.labels[gold])
+            Example.of(f"{row:07d}", a, b, str(gold) if task.is_regression else task.labels[gold])
             for row, gold in zip(rows.tolist(), targets.tolist(), strict=True)
             for a, b in [encoded[row]]
         ]

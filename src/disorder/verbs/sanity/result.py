@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from disorder.errors import UnknownName
-from disorder.results.grid import Cell, Column, Grid, as_markdown
 from disorder.results.markup import markdown_code, markdown_text, yaml_value
-from disorder.results.render import notebook
-from disorder.results.result import Figure, Result, Row, Section, Table
+from disorder.results.render import markdown_table, render
+from disorder.results.result import Cell, Column, Figure, Grid, Result, Row, Section, Table
 from disorder.results.saving import check_folder, write_result
 from disorder.results.writing import score_row, with_interval
 from disorder.store.storage import remove_files
@@ -264,7 +263,7 @@ class Sanity:
         )
 
     def _repr_html_(self) -> str:
-        return notebook(self.result)
+        return render(self.result, "notebook")
 
 
 def record(score: Score) -> Row:
@@ -384,7 +383,7 @@ def _section(result: Sanity) -> Iterator[str]:
             f"up to {100 * result.settings['margin']:g} points count as none."
         )
     yield ""
-    yield from as_markdown(verdict_grid(result))
+    yield from markdown_table(verdict_grid(result))
     if result.command:
         yield ""
         yield f"Run it again: {markdown_code(result.command)}"

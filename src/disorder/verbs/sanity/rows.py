@@ -124,7 +124,7 @@ def _check_same_task(train: Dataset, data: Dataset) -> None:
         raise BadData(
             f"{option('train', train.name)} has other labels ({theirs}) than {data.name} ({ours})"
         )
-    if (train.examples[0].text_b is None) != (data.examples[0].text_b is None):
+    if train.examples[0].is_pair != data.examples[0].is_pair:
         raise BadData(
             f"{option('train', train.name)} and {data.name}: one has pairs of texts, the other "
             "single texts"
@@ -189,7 +189,7 @@ def _parts(families: Families, examples: Sequence[Example], folds: int, seed: in
     sizes = np.bincount(families.number).tolist()
     names: list[tuple[str, ...]] = [()] * families.n
     for number, example in zip(families.number.tolist(), examples, strict=True):
-        name = (example.text_a, example.text_b or "", example.id)
+        name = (*(text or "" for text in example.texts), example.id)
         names[number] = min(names[number] or name, name)
     filled = [0] * folds
     part_of = [0] * families.n

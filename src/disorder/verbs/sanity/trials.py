@@ -89,7 +89,7 @@ class Trials:
     @property
     def is_pairs(self) -> bool:
         """Whether rows have two texts."""
-        return self.rows.examples[0].text_b is not None
+        return self.rows.examples[0].is_pair
 
     @property
     def metric(self) -> str:

@@ -264,9 +264,7 @@ def share_with_own_word(examples: Sequence[Example], families: Families) -> floa
     """The share of rows with a word that no row of another family has; None for too few rows."""
     if families.n < FEWEST:
         return None
-    sets = [
-        np.union1d(word_set(example.text_a), word_set(example.text_b or "")) for example in examples
-    ]
+    sets = [np.union1d(*(word_set(text or "") for text in example.texts)) for example in examples]
     row = np.repeat(np.arange(len(sets)), [len(each) for each in sets])
     words, word = np.unique(np.concatenate(sets), return_inverse=True)
     family = families.number[row]

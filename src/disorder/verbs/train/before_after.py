@@ -16,6 +16,7 @@ from disorder.errors import DisorderError
 from disorder.requests.audit import AuditOptions
 from disorder.requests.option import declared_in
 from disorder.results.comparison import ComparisonConclusion, Difference
+from disorder.results.result import Result
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
 from disorder.transformations import parse
@@ -23,6 +24,7 @@ from disorder.types import ORIGINAL, Progress
 from disorder.types.predictions import ABSTAINS
 from disorder.verbs.audit import audit
 from disorder.verbs.compare import compare
+from disorder.verbs.train.summary import audits_result
 from disorder.verbs.train.training import TrainedModel
 
 
@@ -60,6 +62,11 @@ class BeforeAndAfter:
         accuracy = "" if score is None else f"its accuracy on original texts is {score.value:.2f}; "
         declined = f"it abstains on {abstained(self.after):.2f} of original texts"
         return f"After training the model {skill}; {accuracy}{declined}."
+
+    @property
+    def result(self) -> Result:
+        """The envelope, from which the terminal is made."""
+        return audits_result(self)
 
     def as_data(self) -> dict[str, Any]:
         """The facts, as `--json` prints them."""

@@ -139,7 +139,7 @@ class Job:
     def perturbed_by(self, usual: Sequence[str] | None = None) -> list[str]:
         """The transformations of a mitigation: of `--with`, the usual ones, or Word Salad's."""
         named = [spec for spec in self.on if spec != ORIGINAL] or list(usual or ())
-        is_pair = self.train.examples[0].text_b is not None
+        is_pair = self.train.examples[0].is_pair
         return named or salad_specs(is_pair=is_pair, has_model=self.asks is not None)
 
     def mixed(self, specs: Sequence[str], *, draw: int = 0) -> Inputs:
@@ -174,7 +174,7 @@ class Job:
 
     def _perturbed_inputs(self, examples: Sequence[Example], perturbed: PerturbedCopies) -> Inputs:
         used = [examples[i] for i in perturbed.examples]
-        passages = [(text[1], e.text_b) for text, e in zip(perturbed.texts, used, strict=True)]
+        passages = [(text[1], e.texts[1]) for text, e in zip(perturbed.texts, used, strict=True)]
         if self.finds_spans and any(now != before for now, before in passages):
             raise BadData(
                 "where the answer stands in a perturbed passage is not known: "

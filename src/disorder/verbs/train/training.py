@@ -18,6 +18,7 @@ from disorder.requests.keywords import takes_options
 from disorder.requests.option import command_line
 from disorder.requests.train import AsksOptions, TrainOptions
 from disorder.results.progress import shown_progress
+from disorder.results.result import Result
 from disorder.safe_io import validated
 from disorder.store.storage import sync_tree
 from disorder.store.store import Store
@@ -43,6 +44,7 @@ from disorder.verbs.train.request import (
     check_request,
     training_request,
 )
+from disorder.verbs.train.summary import training_result
 from disorder.verbs.train.trainable import SETTING_NAMES, load_trainable
 from disorder.visible_text import one_line
 
@@ -59,6 +61,15 @@ class TrainedModel:
     metric: str
     score: Score
     record: Record = field(repr=False)
+
+    @property
+    def result(self) -> Result:
+        """The envelope, from which terminal and record are made."""
+        return training_result(self)
+
+    def as_data(self) -> Record:
+        """What training.json holds."""
+        return self.record
 
 
 @takes_options(TrainOptions, inside={"settings": SETTING_NAMES})

@@ -71,7 +71,7 @@ class Decisions:
 
     def _body(self, question: Question) -> tuple[dict[str, Any], int]:
         """The request in the shape of the endpoint."""
-        instructions = question.instruction or "Which option fits the text?"
+        instructions = question.told or "Which option fits the text?"
         state = question.without_instruction
         options = question.listing or question.options
         n_characters = len(instructions) + len(state) + sum(map(len, options))

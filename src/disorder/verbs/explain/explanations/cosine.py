@@ -46,7 +46,7 @@ def cosine(subject: Subject, *, paraphrases: str = "") -> Explained:
     model = subject.model.predictor
     if not isinstance(model, Similarity):
         raise BadModel(f"{subject.model.name} is no embedder; name one as embed:FOLDER")
-    texts = list(dict.fromkeys(example.text_a for example in subject.examples))
+    texts = list(dict.fromkeys(example.text("a") for example in subject.examples))
     shuffled = _shuffled(subject, model, texts)
     if len(shuffled) < 2:
         raise NothingToMeasure(f"{subject.transformation} changes the order of too few texts")
@@ -76,7 +76,7 @@ def cosine(subject: Subject, *, paraphrases: str = "") -> Explained:
 
 def _shuffled(subject: Subject, model: Similarity, texts: Sequence[str]) -> dict[str, float]:
     """The mean cosine of each text with its permutations; texts without any are left out."""
-    alone = [Example(f"{i}", text, None, "") for i, text in enumerate(texts)]
+    alone = [Example.of(f"{i}", text, None, "") for i, text in enumerate(texts)]
     single = replace(subject, dataset=replace(subject.dataset, examples=alone))
     pairs: list[Texts] = []
     for text, variants in zip(
@@ -94,7 +94,9 @@ def _paraphrases(subject: Subject, file: str) -> list[Texts]:
     """Pairs marked as paraphrases: all of a file, or those of the data with that label."""
     if file:
         read = stream(file, data_dir=subject.settings.data_dir)[2]
-        return [(example.text_a, example.text_b) for example in read if example.text_b is not None]
+        return [
+            (first, second) for first, second in (each.texts for each in read) if second is not None
+        ]
     label = similar_label(subject.task)
     return [example.texts for example in subject.examples if example.label == label]
 

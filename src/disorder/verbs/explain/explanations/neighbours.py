@@ -127,9 +127,7 @@ def _drawn(subject: Subject, n: int, side: str) -> list[MovableText]:
     labels = (*subject.task.labels, ABSTAINED)
     predictions = with_abstention(subject.original)
     for example, probabilities in zip(subject.examples, predictions, strict=True):
-        sentence = split(
-            str(example.text_a if side == "a" else example.text_b), words=subject.splitter
-        )
+        sentence = split(example.text(side), words=subject.splitter)
         if len(sentence.movable) >= SHORTEST:
             found.append(MovableText(example, side, sentence, probabilities, labels))
     if not found:
@@ -277,9 +275,9 @@ def _card(pair: MinimalPair) -> ReorderingCard:
     text = pair.text
     n = len(text.sentence)
     beside = ""
-    if text.example.text_b is not None and text.side == "b":
+    if text.example.is_pair and text.side == "b":
         beside = f"first text: {text.example.text_a}"
-    elif text.example.text_b is not None:
+    elif text.example.is_pair:
         beside = f"second text: {text.example.text_b}"
     original = TextVersion(
         np.arange(n), np.zeros(n, dtype=bool), text.labels[text.label], text.probability

@@ -242,7 +242,7 @@ def _count_rows(what: str, repeats: Repeats) -> list[Row]:
 
 def _single_text_rows(train: Sequence[Example], data: Sequence[Example]) -> Iterator[Row]:
     """Test rows one of whose texts is in the training data, with whatever other text."""
-    if data[0].text_b is None:
+    if not data[0].is_pair:
         return
     train_texts = [_normalised(example) for example in train]
     texts = [_normalised(example) for example in data]

@@ -10,14 +10,14 @@ from importlib.resources import files
 from typing import Any
 
 from disorder.results.conclusion import NAMES, conclusion_rules
-from disorder.results.render import framed, template
+from disorder.results.render import render
+from disorder.results.result import Cell, Column, Grid, Result
 from disorder.results.row_export import data_frame
 from disorder.results.run import Record
 from disorder.results.writing import meaning_of, short_name, title_of
 
 # conclusions that rank: the others have no skill that could be kept
 RANKED = ("reads_order", "mixed", "bag_of_words", "undecided")
-LEFT, RIGHT = -0.25, 1.25  # ends of the axis of skill kept
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,76 @@ class Board:
         """The rows as a pandas (or polars) data frame."""
         return data_frame([_flat(row) for row in self.rows])
 
+    @property
+    def result(self) -> Result:
+        """The envelope, from which page and terminal are made."""
+        n_models = len({row.model for row in self.rows})
+        n_data = len(self.datasets)
+        return Result(
+            verb="board",
+            about=self.title,
+            headline=f"{_counted(len(self.rows), 'run')} of {_counted(n_models, 'model')} on "
+            f"{_counted(n_data, 'dataset')}: how much of a model's skill is left when the words "
+            "of the text are in another order?",
+            request={"title": self.title, "score": self.metrics},
+            body=self,
+            grids=[self._grid()],
+            sections=[conclusion_rules({})],
+            template="board.html",
+        )
+
+    def _grid(self) -> Grid:
+        heads = ("rank", "skill kept", "accuracy", *map(title_of, self.metrics))
+        rows = []
+        for row in self.rows:
+            scores = [row.kept if row.is_ranked else None, row.accuracy]
+            scores += [row.scores[name] for name in self.metrics]
+            name = f"{short_name(row.model)} on {short_name(row.data)}"
+            mark = "" if row.is_newest else "soft"
+            rows.append([Cell(name, mark=mark), Cell(row.rank or "–")])
+            rows[-1] += [Cell.of(score, "–") for score in scores]
+        return Grid([Column("model", "name"), *map(Column, heads)], rows)
+
+    def as_data(self) -> dict[str, Any]:
+        """The rows as plain data."""
+        return {"title": self.title, "rows": [_flat(row) for row in self.rows]}
+
+    @property
+    def datasets(self) -> list[str]:
+        """The data of the runs, each once."""
+        return sorted({row.data for row in self.rows})
+
+    @property
+    def conclusions(self) -> list[str]:
+        """What the runs conclude, each once."""
+        return list(dict.fromkeys(row.conclusion for row in self.rows))
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """How its further scores are called."""
+        return {name: title_of(name) for name in self.metrics}
+
+    @property
+    def meanings(self) -> dict[str, str]:
+        """What its further scores say."""
+        return {name: meaning_of(name) for name in self.metrics}
+
+    @property
+    def script(self) -> str:
+        """What sorts and filters the page."""
+        return files("disorder.results").joinpath("templates", "board.js").read_text("utf-8")
+
+    @property
+    def digest(self) -> str:
+        """The only script that the page may run."""
+        return b64encode(sha256(f"\n{self.script}".encode()).digest()).decode()
+
     def _repr_html_(self) -> str:
-        return framed(page(self, is_still=True))
+        return render(self.result, "frame")
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' * (n != 1)}"
 
 
 def _flat(row: BoardRow) -> dict[str, Any]:
@@ -89,28 +157,3 @@ def _flat(row: BoardRow) -> dict[str, Any]:
             f"{name}_high": None if record is None else record.high,
         }
     return flat
-
-
-def page(board: Board, *, is_still: bool = False) -> str:
-    """The board as HTML; a still one has no script."""
-    script = files("disorder.results").joinpath("templates", "board.js").read_text(encoding="utf-8")
-    digest = b64encode(sha256(f"\n{script}".encode()).digest()).decode()
-    rendered: str = template("board_page.html", place=place, short=short_name).render(
-        board=board,
-        rows=board.rows,
-        titles={name: title_of(name) for name in board.metrics},
-        meanings={name: meaning_of(name) for name in board.metrics},
-        n_models=len({row.model for row in board.rows}),
-        datasets=sorted({row.data for row in board.rows}),
-        conclusions=list(dict.fromkeys(row.conclusion for row in board.rows)),
-        script="" if is_still else script,
-        digest=digest,
-        rules=conclusion_rules({}),
-    )
-    return rendered
-
-
-def place(value: float) -> str:
-    """Where a share of skill stands on an axis 100 wide."""
-    inside = min(max(value, LEFT), RIGHT)
-    return f"{100 * (inside - LEFT) / (RIGHT - LEFT):.1f}"

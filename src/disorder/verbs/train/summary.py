@@ -1,5 +1,5 @@
-"""What `disorder train` prints when a training is done: the score, what was left out, how the model
-predicts, and the next command.
+"""What a training says when it is done: the score, what was left out, how the model predicts, and
+the next command; and the audits before and after it.
 """
 
 from __future__ import annotations
@@ -7,38 +7,39 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from disorder.cli.tables import print_line, with_interval
+from disorder.requests.option import command_line
+from disorder.results.result import Cell, Column, Grid, NextStep, Result
+from disorder.verbs.train.folder import learned_nothing
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from disorder.results.run import Run
-    from disorder.verbs.train import TrainedModel
     from disorder.verbs.train.before_after import BeforeAndAfter
+    from disorder.verbs.train.training import TrainedModel
 
 
-def show_training(trained: TrainedModel, console: Console) -> None:
-    """Print the summary of a training."""
-    from disorder.verbs.train import learned_nothing
-
+def training_result(trained: TrainedModel) -> Result:
+    """The envelope of a training."""
     record = trained.record
     after = record["after"]
-    lines = [_dev_score(trained), learned_nothing(record), _speed(record)]
-    for spec, reasons in record["skips"].items():
-        for reason, n in reasons.items():
-            lines.append(f"{spec}: {n:,} training examples left out ({reason})")
-    lines += [*_span_scores(after), *_predictions(after), *_calibration(after)]
-    lines.append(f"\nNext: disorder audit {trained.spec} {_audit_data(record)}")
-    for line in filter(None, lines):
-        print_line(console, line)
-
-
-def _dev_score(trained: TrainedModel) -> str:
+    request = record["request"]
     score = trained.score
-    dev = trained.record["request"]["dev"]
-    source = f"of {dev}" if dev else "held out"
-    interval = f"95 % interval {score.low:.3f} to {score.high:.3f}"
-    return f"dev {trained.metric} {score.value:.3f} ({interval}; {score.n:,} examples {source})"
+    source = f"of {request['dev']}" if request["dev"] else "held out"
+    left_out = [
+        f"{spec}: {n:,} training examples left out ({reason})"
+        for spec, reasons in record["skips"].items()
+        for reason, n in reasons.items()
+    ]
+    command = command_line("audit", trained.spec, _audit_data(record))
+    return Result(
+        verb="train",
+        about=f"{request['recipe']} on {request['data']}: {_speed(record)}",
+        headline=f"dev {trained.metric} {score.value:.3f} (95 % interval {score.low:.3f} to "
+        f"{score.high:.3f}; {score.n:,} examples {source})",
+        request=request,
+        body=trained,
+        caveats=list(filter(None, [learned_nothing(record)])),
+        notes=[*left_out, *_span_scores(after), *_predictions(after), *_calibration(after)],
+        next_steps=[NextStep(command, "does it read now?")],
+    )
 
 
 def _speed(record: Mapping[str, Any]) -> str:
@@ -85,7 +86,7 @@ def _calibration(after: Mapping[str, Any]) -> list[str]:
     if found["threshold"] is None:
         return [line]
     shares = {
-        kind: with_interval(s["value"], s["low"], s["high"])
+        kind: f"{s['value']:.3f} ({s['low']:.3f} to {s['high']:.3f})"
         for kind, s in after["abstained"].items()
     }
     return [
@@ -103,25 +104,27 @@ def _audit_data(record: Mapping[str, Any]) -> str:
     return data.removesuffix(":train") if ":" in data else data
 
 
-def show_audits(audits: BeforeAndAfter, console: Console) -> None:
-    """The scores of the audits before and after training, one row per score; then in a sentence
-    what changed.
-    """
-    from disorder.results.grid import Grid
-    from disorder.results.terminal import print_table
-
+def audits_result(audits: BeforeAndAfter) -> Result:
+    """The scores of the audits before and after training, one row per score, below what changed."""
     named = {"before": audits.before, "after": audits.after}
     runs = {when: run for when, run in named.items() if run is not None}
-    rows = [["transformation", "score", *(f"{when} training" for when in runs)]]
-    for record in audits.after.scores:
-        if record.group == "all" and not record.metric.startswith("omega@"):
-            cells = [_audit_score(run, record) for run in runs.values()]
-            rows.append([record.transformation, record.metric, *cells])
-    print_table(console, Grid.of_texts(rows, n_names=2))
-    for line in filter(None, (audits.reason, audits.sentence)):
-        print_line(console, line)
-
-
-def _audit_score(run: Run, record: Any) -> str:
-    found = run.score(record.transformation, record.metric)
-    return "" if found is None else with_interval(found.value, found.low, found.high)
+    rows = [
+        [
+            Cell(record.transformation),
+            Cell(record.metric),
+            *(Cell.of(run.score(record.transformation, record.metric)) for run in runs.values()),
+        ]
+        for record in audits.after.scores
+        if record.group == "all" and not record.metric.startswith("omega@")
+    ]
+    columns = [Column("transformation", "name"), Column("score", "name")]
+    columns += [Column(f"{when} training") for when in runs]
+    return Result(
+        verb="train",
+        about=f"audited on {audits.after.data}",
+        headline=audits.sentence,
+        request={},
+        body=audits,
+        grids=[Grid(columns, rows)],
+        notes=list(filter(None, [audits.reason])),
+    )

@@ -1,0 +1,103 @@
+"""Open answers: what a model writes about a question, scored against the gold answers.
+
+A language model is asked by a prompt; a function gets the questions and returns a text for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from disorder.errors import BadModel
+from disorder.models.prompting import PromptedModel
+from disorder.models.protocols import Generates
+from disorder.types import Floats, Predictor, Segments, Texts, listed_segment
+from disorder.types.predictions import ABSTAINS, ANSWERED, Predictions
+
+GRADED = ("right", "wrong")
+GOLD = "answers"  # the segment that no model sees
+LONGEST = 32  # tokens of an answer
+
+
+class Match(Protocol):
+    """How far an answer is right, from 0 to 1."""
+
+    __name__: str
+
+    def __call__(self, answer: str, gold: Sequence[str], /) -> float:
+        """The score of an answer against all gold ones."""
+
+
+class Graded:
+    """Answers of a model, each with its score: a row is how far it is right, and how far wrong."""
+
+    is_costly = True
+    labels = GRADED
+
+    def __init__(self, function: Callable[[list[dict[str, Any]]], Any], fingerprint: str) -> None:
+        self.function = function
+        self.fingerprint = fingerprint
+        self.match: Match | None = None
+
+    def graded_by(self, match: Match) -> Graded:
+        """Itself, with the way its answers are scored."""
+        self.match = match
+        self.fingerprint = f"{self.fingerprint}/{match.__name__}" if self.fingerprint else ""
+        return self
+
+    def __call__(self, texts: Sequence[Texts], /) -> Floats:
+        """A text alone is no question."""
+        raise BadModel("this model answers questions, and a text alone is none")
+
+    def predict_segments(self, inputs: Sequence[Segments], /) -> Predictions:
+        """The scores of the answers; a model that gives none abstains."""
+        assert self.match is not None
+        given = self.function([{k: v for k, v in each.items() if k != GOLD} for each in inputs])
+        if isinstance(given, str) or len(given) != len(inputs):
+            raise BadModel(
+                "a function that answers questions returns a list with one text for each"
+            )
+        values = np.zeros((len(inputs), 2))
+        outcomes = np.full(len(inputs), ANSWERED, dtype=object)
+        for i, (answer, each) in enumerate(zip(given, inputs, strict=True)):
+            if answer is None:
+                outcomes[i] = ABSTAINS
+            else:
+                score = float(self.match(str(answer), listed_segment(each, GOLD)))
+                if not 0 <= score <= 1:
+                    raise BadModel(f"{self.match.__name__} gave {score}; a score is from 0 to 1")
+                values[i] = score, 1 - score
+        return Predictions(values, outcomes)
+
+
+class WrittenAnswers(Graded, PromptedModel):
+    """What a language model writes after its prompt."""
+
+    labels = GRADED
+
+    def __init__(self, writer: PromptedModel) -> None:
+        Graded.__init__(self, self._written, writer.fingerprint)
+        self.writer = writer
+        self.prompt = writer.prompt
+        self.notes = writer.notes
+        self.counts = writer.counts
+
+    def _written(self, inputs: Sequence[Segments]) -> list[str]:
+        assert isinstance(self.writer, Generates)
+        asked = [question.text for question in self.prompt.questions_about(inputs)]
+        return self.writer.generate(asked, max_tokens=[LONGEST] * len(asked))
+
+
+def graded_answers(name: str, predictor: Predictor, match: Match | None) -> Predictor:
+    """A predictor of how far a model's answers are right."""
+    assert match is not None
+    if isinstance(predictor, Graded):
+        return predictor.graded_by(match)
+    if isinstance(predictor, PromptedModel) and isinstance(predictor, Generates):
+        return WrittenAnswers(predictor).graded_by(match)
+    raise BadModel(
+        f"{name} writes no text; open answers need a language model (causal:…, openai:…), or a "
+        "function that returns a text for each question"
+    )

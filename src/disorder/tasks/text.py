@@ -1,0 +1,48 @@
+"""Open answers: a question that is answered in the model's own words, with gold answers.
+
+The passage that it is about, where there is one, stands before it. An answer is scored by SQuAD's
+F1, by exact match, by whether it contains a gold answer, or by a function of yours (`--match`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from disorder.errors import BadData
+from disorder.registry import task
+from disorder.tasks import TaskRow, column
+from disorder.tasks.choice import CONTEXT
+from disorder.types import Segment
+
+QUESTION = ("question", "text_a")
+ANSWERS = ("answers", "answer")
+PASSAGE = (*CONTEXT, "text_b")
+
+
+@task(columns=(QUESTION, ANSWERS), scored="text", title="open answers")
+def text(row: Mapping[str, Any]) -> TaskRow:
+    """A question with the answers that count as right."""
+    segments: dict[str, Segment] = {"question": str(column(row, QUESTION))}
+    context = column(row, PASSAGE)
+    if isinstance(context, str) and context.strip():
+        segments["context"] = context
+    segments["answers"] = tuple(each for each in answers_of(column(row, ANSWERS)) if each.strip())
+    return TaskRow(segments, answer=0 if segments["answers"] else None)
+
+
+def answers_of(given: Any) -> list[str]:
+    """Gold answers as lists of texts, however they are laid out.
+
+    >>> answers_of({"text": ["France"], "answer_start": [159]}), answers_of("France")
+    (['France'], ['France'])
+    """
+    if given is None:
+        return []
+    if isinstance(given, Mapping):
+        return answers_of(given.get("text"))
+    if isinstance(given, list | tuple):
+        return [text for each in given for text in answers_of(each)]
+    if isinstance(given, str | int | float):
+        return [str(given)]
+    raise BadData(f"answers must be texts, got {type(given).__name__}")
