@@ -15,7 +15,7 @@ from disorder.errors import BadData, DisorderError, option
 from disorder.requests.audit import AuditOptions
 from disorder.requests.keywords import takes_options
 from disorder.results.comparison import Comparison, Difference
-from disorder.results.comparison_table import headline as difference_in_words
+from disorder.results.comparison_page import headline as difference_in_words
 from disorder.results.gate import Decision, Ruling, State, lines, summary
 from disorder.results.markup import markdown_code
 from disorder.results.run import Run
