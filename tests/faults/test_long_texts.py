@@ -17,7 +17,7 @@ from disorder.transformations import parse
 from disorder.transformations.positions import orders
 from disorder.types import Example, Ints, Task
 from disorder.verbs.audit import audit
-from disorder.verbs.audit.division import BLOCK_LETTERS, in_blocks
+from disorder.verbs.audit.sampling import BLOCK_LETTERS, in_blocks
 from faults.laboratory import rows
 
 

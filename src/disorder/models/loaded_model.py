@@ -255,13 +255,14 @@ class LoadedModel:
     def _computed(self, inputs: ModelInputs) -> Predictions:
         began = time.perf_counter()
         before = self._input_seconds
+        n = len(inputs)
         found = inputs.predicted_by(self.predictor)
         self._take_counts()
-        predictions = checked(self.name, found, len(inputs), self.predictor.labels)
+        predictions = checked(self.name, found, n, self.predictor.labels)
         assembling = self._input_seconds - before
         self.counts["assemble"] += assembling
         self.counts["forward"] += time.perf_counter() - began - assembling
-        self.counts["predicted"] += len(inputs)
+        self.counts["predicted"] += n
         return predictions
 
     @property

@@ -10,14 +10,13 @@ import pytest
 from made_data import ZOO, some
 
 import disorder
-from disorder.data import families as families_module
-from disorder.data import read_data
-from disorder.data.families import find_families, named_families, similar_sets
-from disorder.data.word_hashes import N_BANDS
+from disorder.data import read_data, word_hashes
+from disorder.data.families import find_families, named_families
+from disorder.data.word_hashes import N_BANDS, similar_sets
 from disorder.errors import DisorderError
 from disorder.requests.settings import Settings
 from disorder.types import Dataset, Example, Task
-from disorder.verbs.sanity.rows import RowLimits, read_rows
+from disorder.verbs.sanity.rows import read_rows
 
 
 def examples(n: int, n_words: int = 12, seed: int = 0) -> list[Example]:
@@ -99,7 +98,7 @@ def test_a_text_in_every_row_joins_nothing() -> None:
 def test_the_cost_grows_with_the_number_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     looked = []
     monkeypatch.setattr(
-        families_module, "_members", lambda known, sets, i: looked.append(i) or frozenset((1, i))
+        word_hashes, "_members", lambda known, sets, i: looked.append(i) or frozenset((1, i))
     )
     rng = np.random.default_rng(0)
     frame = rng.integers(2**60, size=40, dtype=np.uint64)
@@ -110,7 +109,7 @@ def test_the_cost_grows_with_the_number_of_rows(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_family_is_in_one_part() -> None:
     data = ZOO["families"].rows(300)
-    rows = read_rows(data, None, folds=None, limits=RowLimits(), margin=0.05, settings=Settings())
+    rows = read_rows(data, None, folds=None, margin=0.05, settings=Settings())
     parts: dict[int, set[int]] = {}
     for number, part in zip(rows.cluster.tolist(), rows.fold.tolist(), strict=True):
         parts.setdefault(number, set()).add(part)
@@ -131,9 +130,7 @@ def test_what_holds_in_one_family_only_is_not_learned() -> None:
 
 def test_families_of_paws_are_kept_together(shared_data: Any) -> None:
     data = shared_data / "paws_wiki" / "dev.jsonl.gz"
-    rows = read_rows(
-        str(data), None, folds=None, limits=RowLimits(8000), margin=0.05, settings=Settings()
-    )
+    rows = read_rows(str(data), None, folds=None, limit=8000, margin=0.05, settings=Settings())
     assert rows.n_families < 2500
     sizes = np.bincount(rows.cluster)
     assert sizes.max() <= 400

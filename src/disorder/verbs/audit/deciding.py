@@ -29,8 +29,8 @@ from disorder.transformations import Transformation
 from disorder.types import CONTROL_OF, Costs, Dataset, Outcomes
 from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.conclusions import Neighbours, about_what_moved, main_transformation
-from disorder.verbs.audit.division import stages_of
 from disorder.verbs.audit.order_kinds import KindLimits, RunFacts, conclude_on_order
+from disorder.verbs.audit.sampling import stages_of
 from disorder.verbs.audit.watching import Looks, Watcher
 
 OPEN = ("undecided", "reads_or_mixed", "mixed_or_bag", "bag_or_misled")
