@@ -6,7 +6,7 @@ from pathlib import Path
 
 from disorder.cli import options as o
 from disorder.cli.folders import new_folder, write
-from disorder.cli.output import output_may_be_unread, print_json, print_text
+from disorder.cli.output import output_may_be_unread, print_json, show
 from disorder.requests.audit import AuditOptions
 from disorder.requests.runs import CheckOutput
 
@@ -21,6 +21,7 @@ def check(
     """
     from disorder.cli.progress import Bar, News
     from disorder.results.gate import badge_svg, junit_xml
+    from disorder.results.render import render
     from disorder.verbs.check import check as start
 
     against = output["against"]
@@ -32,15 +33,14 @@ def check(
         found = start(model, data, against=against or home, out=folder, progress=bar, **options)
     for name, path, text in (
         ("--junit", output["junit"], junit_xml(found.decision)),
-        ("--markdown", output["markdown"], found.markdown()),
+        ("--markdown", output["markdown"], render(found.result, "markdown")),
         ("--badge", output["badge"], badge_svg(found.decision)),
     ):
         if path is not None:
             write(name, Path(path), text)
     with output_may_be_unread():  # the exit code is the decision, also where nobody reads it
         if output["as_json"]:
-            print_json(found.decision.model_dump())
+            print_json(found.result.as_data())
         else:
-            for line in (*found.lines(), f"Report: {folder}/report.html"):
-                print_text(line)
+            show(found.result, [f"Report: {folder}/report.html"])
     return 0 if found.passed else 1

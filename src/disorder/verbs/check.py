@@ -7,23 +7,21 @@ or with more of its skill left without word order.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
 from disorder.errors import BadData, DisorderError, option
 from disorder.requests.audit import AuditOptions
 from disorder.requests.keywords import takes_options
-from disorder.results.comparison import Comparison, Difference
-from disorder.results.comparison_page import headline as difference_in_words
-from disorder.results.gate import Decision, Ruling, State, lines, summary
-from disorder.results.markup import markdown_code
+from disorder.results.comparison import Comparison, Difference, headline
+from disorder.results.gate import Decision, Ruling, State
+from disorder.results.result import Result
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
 from disorder.types import Progress
 from disorder.verbs.audit import audit
 from disorder.verbs.compare import compare
-from disorder.visible_text import one_line
 
 
 @dataclass(frozen=True)
@@ -40,26 +38,22 @@ class CheckedModel:
         """Whether no rule failed, and nothing is shown to be worse than before."""
         return self.decision.passed
 
-    def lines(self) -> Iterator[str]:
-        """The check in words: what the audit says, how it differs from the last run, the rules."""
-        result = self.run.result
-        yield one_line(result.headline)
-        yield from map(one_line, result.lead[:2])
-        yield self._difference
-        yield from lines(self.decision)
-
     @property
-    def _difference(self) -> str:
-        if self.comparison is None:
-            return f"Not compared: {one_line(self.why_alone)}."
-        return difference_in_words(self.comparison)
-
-    def markdown(self) -> str:
-        """A summary for a pull request."""
-        result = self.run.result
-        said = [result.headline, *result.lead[:2], self._difference]
-        text = "\n".join(f"{markdown_code(line)}\n" for line in said)
-        return f"{text}\n{summary(self.decision)}"
+    def result(self) -> Result:
+        """The envelope: what the audit says, how it differs from the last run, the rules."""
+        found, rules = self.run.result, self.decision.result
+        difference = f"Not compared: {self.why_alone}."
+        if self.comparison is not None:
+            difference = headline(self.comparison)
+        has_rules = bool(self.decision.rulings)
+        said = [f"{rules.headline}."] if has_rules else []
+        return replace(
+            rules,
+            verb="check",
+            headline=found.headline,
+            lead=[*found.lead[:2], difference, *said],
+            grids=rules.grids if has_rules else (),
+        )
 
 
 @takes_options(AuditOptions)
