@@ -69,7 +69,7 @@ def test_the_command_finds_the_last_run_and_writes_one_summary(
     rule = ["--fail-if", "skill_kept > 0.5", "--junit", "out.xml", "--markdown", "out.md"]
     code, said, _ = command(*words, *rule)
     assert code == 1
-    assert "use word order alike" in " ".join(said.split())
+    assert "skill kept 0.00 [" in " ".join(said.split())
     assert "FAIL  derange:skill_kept > 0.5" in said
     suite = ElementTree.parse("out.xml").getroot()
     assert (suite.get("tests"), suite.get("failures")) == ("3", "1")
