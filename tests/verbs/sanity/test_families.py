@@ -19,6 +19,10 @@ from disorder.types import Dataset, Example, Task
 from disorder.verbs.sanity.rows import read_rows
 
 
+def having(example: Example, *, id: str = "", **texts: str) -> Example:
+    return replace(example, id=id or example.id, segments={**example.segments, **texts})
+
+
 def examples(n: int, n_words: int = 12, seed: int = 0) -> list[Example]:
     rng = np.random.default_rng(seed)
     return [
@@ -38,7 +42,7 @@ def test_unlike_rows_are_families_of_their_own() -> None:
 def test_rows_that_share_words_in_another_order_are_one_family() -> None:
     rows = examples(100)
     turned = " ".join(reversed(rows[3].text_a.split()))
-    rows.append(replace(rows[0], id="turned", text_b=turned))  # the first text of row 0, too
+    rows.append(having(rows[0], id="turned", text_b=turned))  # the first text of row 0, too
     found = find_families(rows)
     assert together(found, 0, 3, 100)
     assert found.n == 99
@@ -47,17 +51,17 @@ def test_rows_that_share_words_in_another_order_are_one_family() -> None:
 def test_most_words_are_enough_and_few_are_not() -> None:
     rows = examples(100)
     words = rows[5].text_a.split()
-    rows.append(replace(rows[0], id="most", text_a=" ".join([*words[:-1], "xylo"]), text_b="so"))
-    rows.append(replace(rows[0], id="few", text_a=" ".join([*words[:6], *"abcdef"]), text_b="so"))
+    rows.append(having(rows[0], id="most", text_a=" ".join([*words[:-1], "xylo"]), text_b="so"))
+    rows.append(having(rows[0], id="few", text_a=" ".join([*words[:6], *"abcdef"]), text_b="so"))
     found = find_families(rows)
     assert together(found, 5, 100)
     assert not together(found, 5, 101)
 
 
 def test_short_texts_join_only_as_first_texts() -> None:
-    rows = [replace(each, text_b="it is so") for each in examples(100)]
+    rows = [having(each, text_b="it is so") for each in examples(100)]
     assert find_families(rows).n == 100
-    rows = [replace(each, text_a=f"it is {i // 2}") for i, each in enumerate(examples(100))]
+    rows = [having(each, text_a=f"it is {i // 2}") for i, each in enumerate(examples(100))]
     assert find_families(rows).n == 50
 
 
@@ -91,7 +95,7 @@ def test_no_family_swallows_the_data() -> None:
 
 
 def test_a_text_in_every_row_joins_nothing() -> None:
-    rows = [replace(each, text_b="is this review kind or is it unkind") for each in examples(300)]
+    rows = [having(each, text_b="is this review kind or is it unkind") for each in examples(300)]
     assert find_families(rows).n == 300
 
 
