@@ -2,7 +2,8 @@
 
 python scripts/real_conclusions.py FOLDER [--write docs/conclusions.md]
 
-DISORDER_DATA names the folder of the papers' datasets, MINILM that of a MiniLM fine-tuned on MNLI.
+DISORDER_DATA names the folder of the papers' datasets, MINILM that of a MiniLM fine-tuned on MNLI,
+ENCODER that of the encoder all-MiniLM-L6-v2.
 Models and runs that FOLDER has already are kept.
 """
 
@@ -19,23 +20,19 @@ import disorder
 from disorder.results.conclusion import Conclusion, figures
 
 COMMON = "--with derange --q 10 --short use"
+FIDELITIES = ("paper", "natural")
 TRAINED = {
     "sst2-bow": "sst2:train --model bow --limit 6000 --set epochs=3",
-    "sst2-convnet": "sst2:train --model convnet --limit 12000 --set epochs=3",
-    "cola-convnet": "cola:train --model convnet --set epochs=3",
-    "qqp-bow": "qqp:train --model bow --limit 12000 --set epochs=3",
-    "ocnli-bow": "ocnli:train --model bow --set epochs=3",
     "de-bow": "de-train.jsonl --task xnli --language de --model bow --set epochs=3",
+    "ocnli-bow": "ocnli:train --model bow --set epochs=3",
 }
 # the premises of XNLI have three hypotheses each, which stand together: none is in both parts
-GERMAN = (
-    "zcat $DISORDER_DATA/xnli/dev_de.jsonl.gz | head -1980 > de-train.jsonl",
-    "zcat $DISORDER_DATA/xnli/dev_de.jsonl.gz | tail -510 > de-test.jsonl",
-)
-PAWS = (
-    "$DISORDER_DATA/paws_wiki/dev.jsonl.gz --limit 1000 "
-    "--labels duplicate=paraphrase,not_duplicate=not_paraphrase"
-)
+MADE = {
+    "de-train.jsonl": "zcat $DISORDER_DATA/xnli/dev_de.jsonl.gz | head -1980 > de-train.jsonl",
+    "de-test.jsonl": "zcat $DISORDER_DATA/xnli/dev_de.jsonl.gz | tail -510 > de-test.jsonl",
+}
+PAWS = "$DISORDER_DATA/paws_wiki/dev.jsonl.gz"
+MODELS = f"python:{Path(__file__).with_name('real_models.py')}"
 
 
 @dataclass(frozen=True)
@@ -48,64 +45,47 @@ class Known:
 
 
 AUDITS = {
-    "builtin": Known(
-        "`builtin` (reader)",
-        "builtin builtin --limit 1000",
-        "half of the data needs order, by construction, and the model reads it",
-    ),
-    "builtin-bow": Known(
-        "`builtin:bow`",
-        "builtin:bow builtin --limit 1000",
-        "a bag of words, at chance where order decides",
-    ),
     "mnli": Known(
         "MiniLM-L6, fine-tuned on MNLI",
-        "hf:$MINILM mnli:matched --limit 500",
-        "the papers found larger models to keep most of their predictions (UNLI)",
+        "hf:$MINILM mnli:matched --limit 300",
+        "larger models keep most of their predictions (UNLI)",
     ),
-    "sst2-bow": Known(
-        "bag of words, SST-2",
-        "bow:sst2-bow sst2:dev",
-        "blind to order; words alone answer most of SST-2, so it is no fault of the model",
+    "sst2": Known(
+        "MiniLM-L6 (all-MiniLM), logistic regression on its vectors",
+        f"{MODELS}:sst2 sst2:dev --limit 300",
+        "words alone answer most of SST-2",
     ),
-    "sst2-convnet": Known(
-        "ConvNet, SST-2",
-        "convnet:sst2-convnet sst2:dev",
-        "sees neighbours, needs few of them: WOS 0.28 and below ([findings](findings.md))",
+    "tweets": Known(
+        "TF-IDF over `\\S+`, logistic regression",
+        f"{MODELS}:tweets tweets.jsonl --limit 300",
+        "literally a bag of what stands between spaces",
     ),
-    "cola": Known(
-        "ConvNet, CoLA",
-        "convnet:cola-convnet cola:dev",
-        "0.69 are acceptable, and a ConvNet from scratch learns hardly more than that; CoLA needs "
-        "order ([datasets](results/sanity.md))",
+    "paws": Known(
+        "MiniLM-L6 (all-MiniLM), cosine",
+        f"embed:$ENCODER {PAWS} --limit 300 --threshold 0.95",
+        "both texts of a pair share nearly all words, by design",
     ),
-    "paws-bow": Known(
-        "bag of words, QQP",
-        f"bow:qqp-bow {PAWS}",
-        "the texts of a pair share nearly all words, whatever the label, by design (Zhang et al., "
-        "2019): a bag of words is at chance",
-    ),
-    "de-bow": Known(
+    "de": Known(
         "bag of words, German",
-        "bow:de-bow de-test.jsonl --task xnli --language de",
+        "bow:de-bow de-test.jsonl --task xnli --language de --limit 300",
         "blind to order",
     ),
-    "zh-bow": Known(
-        "bag of words, OCNLI",
-        "bow:ocnli-bow ocnli:dev",
-        "blind to order; Chinese is cut into words without being told",
-    ),
+    "zh": Known("bag of words, Chinese", "bow:ocnli-bow ocnli:dev --limit 300", "blind to order"),
+    "sst2-bow": Known("bag of words, SST-2", "bow:sst2-bow sst2:dev --limit 300", "blind to order"),
 }
 
 
 def commands() -> Iterator[tuple[str, str]]:
     """Every command, with the file or folder that it leaves."""
-    yield "de-train.jsonl", GERMAN[0]
-    yield "de-test.jsonl", GERMAN[1]
+    yield from MADE.items()
+    yield "tweets.jsonl", f"python {Path(__file__).with_name('real_models.py')} > tweets.jsonl"
     for name, given in TRAINED.items():
         yield name, f"disorder train plain {given} --out {name}"
     for name, row in AUDITS.items():
-        yield f"runs/{name}", f"disorder audit {row.audit} {COMMON} --out runs/{name}"
+        for fidelity in FIDELITIES:
+            left = f"runs/{name}-{fidelity}"
+            told = f"{row.audit} {COMMON} --fidelity {fidelity}"
+            yield left, f"disorder audit {told} --out {left}"
 
 
 def run_all(folder: Path) -> None:
@@ -117,31 +97,26 @@ def run_all(folder: Path) -> None:
 
 
 def table(folder: Path) -> Iterator[str]:
-    """One line per audit, then the commands."""
-    yield "| model | data | n | conclusion | caveats | what is known |"
-    yield "| --- | --- | ---: | --- | --- | --- |"
+    """One line per audit: before (as the papers write texts) and after, with the control."""
+    yield "| model | data | accuracy | `--fidelity paper` | natural | control ÷ original | known |"
+    yield "| --- | --- | ---: | --- | --- | --- | --- |"
     for name, row in AUDITS.items():
-        run = disorder.read_run(folder / "runs" / name)
-        found = run.conclusion
-        assert found is not None
-        drawn = [told(found)]
-        drawn += [f"`{group}`: {told(each)}" for group, each in run.conclusions.items()]
-        caveats = "; ".join(f"`{caveat.kind}`" for caveat in found.caveats) or "–"
-        data = "/".join(Path(run.data).parts[-2:])
-        cells = (row.shown, f"`{data}`", f"{found.n:,}", "; ".join(drawn), caveats, row.known)
+        before, after = (disorder.read_run(folder / "runs" / f"{name}-{f}") for f in FIDELITIES)
+        kept = after.score("surface:of=derange", "skill_kept")
+        control = "–" if kept is None else f"{kept.value:.2f} [{kept.low:.2f}, {kept.high:.2f}]"
+        right = after.score("original", "accuracy")
+        assert right is not None
+        data = Path(after.data).name.removesuffix(".jsonl.gz")
+        drawn = [told(run.conclusion) for run in (before, after) if run.conclusion]
+        cells = (row.shown, f"`{data}`", f"{right.value:.2f}", *drawn, control, row.known)
         yield f"| {' | '.join(cells)} |"
-    yield ""
-    yield "```"
-    yield from (command for _, command in commands())
-    yield "```"
 
 
 def told(found: Conclusion) -> str:
     """The kind with its number, or with the reason why there is none."""
     if found.value is None:
-        return f"`{found.kind}`: {found.because}"
-    more = f" (about {found.more_examples:,} more would decide it)" if found.more_examples else ""
-    return f"`{found.kind}`, {figures(found)}{more}"
+        return f"`{found.kind}`"
+    return f"`{found.kind}`, {figures(found)}"
 
 
 def main() -> None:
@@ -149,8 +124,8 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--write", type=Path, help="a page with <!-- real --> … <!-- /real -->")
     given = parser.parse_args()
-    if not {"DISORDER_DATA", "MINILM"} <= set(os.environ):
-        raise SystemExit("set DISORDER_DATA and MINILM to the folders of the data and of a model")
+    if not {"DISORDER_DATA", "MINILM", "ENCODER"} <= set(os.environ):
+        raise SystemExit("set DISORDER_DATA, MINILM and ENCODER to the folders of data and models")
     run_all(given.folder)
     text = "\n".join(table(given.folder))
     if given.write is None:

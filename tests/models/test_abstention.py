@@ -87,10 +87,10 @@ def test_abstaining_again_is_agreement_but_a_missing_variant_is_none() -> None:
 def test_samples_name_the_abstention() -> None:
     example = Example.of("1", "a b", None, "x")
     predictions = Predictions.answered(np.array([[0.2, 0.1], [0.9, 0.1]]))
-    table = sample_table("original", ("x", "y"), [example], [None], [predictions.take([0])])
+    table = sample_table("original", ("x", "y"), [example], [None], predictions.take([0]))
     assert table["label"].to_pylist() == ["invalid"]
     assert table["outcome"].to_pylist() == ["abstained"]
-    table = sample_table("original", ("x", "y"), [example], [None], [predictions.take([1])])
+    table = sample_table("original", ("x", "y"), [example], [None], predictions.take([1]))
     assert table["label"].to_pylist() == ["x"]
     assert table["outcome"].to_pylist() == ["answered"]
 

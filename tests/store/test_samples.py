@@ -20,10 +20,10 @@ from disorder.verbs.compare import FinishedRun
 EXAMPLES = [Example.of(str(i), "a b c", None, "x") for i in range(3)]
 
 
-def answers() -> list[Predictions]:
+def answers() -> Predictions:
     outcomes = np.array(["answered", "failed: the model refused", "answered"], dtype=object)
     values = np.array([[0.9, 0.1], [np.nan, np.nan], [0.1, 0.2]])
-    return Predictions(values, outcomes).split([1, 1, 1])
+    return Predictions(values, outcomes)
 
 
 def test_every_row_has_its_outcome() -> None:

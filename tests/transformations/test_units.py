@@ -298,3 +298,13 @@ def test_an_answer_that_is_torn_apart_has_no_place() -> None:
     assert record["answers"] == [{"text": "came back", "answer_start": None}]
     [kept] = [r for r in perturb(QUESTIONS, with_="reverse:side=a") if r["id"] == "q2"]
     assert kept["answers"] == [{"text": "came back", "answer_start": 62}]
+
+
+def test_a_text_of_one_word_again_and_again_has_no_other_order() -> None:
+    rows = [
+        {"id": "same", "text_a": "la la la", "label": "x"},
+        {"id": "turned", "text_a": "no yes no yes", "label": "x"},
+    ]
+    found = list(perturb(rows, with_="derange", q=9, short="use"))
+    assert {row["id"] for row in found} == {"turned"}
+    assert all(row["text_a"] != "no yes no yes" for row in found)

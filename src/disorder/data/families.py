@@ -12,21 +12,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 
-from disorder.data.word_hashes import (
-    DEPTH,
-    N_BANDS,
-    Hashes,
-    band_neighbours,
-    distinct,
-    hashed,
-    signatures,
-    words_of,
-)
-from disorder.types import Bools, Dataset, Example, Ints
+from disorder.data.word_hashes import Link, similar_sets, word_set
+from disorder.types import Dataset, Example, Ints
 
 FREQUENT = 0.2  # share of rows with one first text from which they do not belong together
 SIMILAR = (0.8, 0.9, 1.0)  # of the words of both texts that two texts share, from loose to strict
@@ -38,7 +28,6 @@ STRICTER = {
     SIMILAR[1]: "the same words",
     SIMILAR[2]: "the same first text",
 }  # what rows need in common that are too many to be joined by a similarity
-Link = tuple[int, int, float]  # two rows, and the similarity of the texts that join them
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +100,8 @@ def _joined(examples: Sequence[Example], frequent: Counter[str]) -> tuple[Ints, 
     cut: dict[float, int] = {}
     for least in (*SIMILAR, None):
         links = [link for link in by_words if least is not None and link[2] >= least]
-        roots = _components(n, _between([*by_text, *links], is_open))
+        between = [(i, j) for i, j, _ in (*by_text, *links) if is_open[i] and is_open[j]]
+        roots = _components(n, between)
         sizes = np.bincount(roots, minlength=n)[roots]
         settled = is_open & ((sizes <= _largest(n)) | (least is None))
         first_of[settled] = roots[settled]
@@ -124,10 +114,6 @@ def _joined(examples: Sequence[Example], frequent: Counter[str]) -> tuple[Ints, 
 def _largest(n: int) -> float:
     """How many rows words may join to one family."""
     return max(1.0, LARGEST * n, min(FREQUENT * n, LARGEST_SMALL))
-
-
-def _between(links: Iterable[Link], is_open: Bools) -> Iterator[tuple[int, int]]:
-    return ((i, j) for i, j, _ in links if is_open[i] and is_open[j])
 
 
 def _components(n: int, links: Iterable[tuple[int, int]]) -> Ints:
@@ -163,12 +149,12 @@ def _same_first_text(examples: Sequence[Example], frequent: Counter[str]) -> Ite
 
 def _similar_texts(examples: Sequence[Example]) -> Iterator[Link]:
     """Links between rows that have a text of the same, or of nearly the same, words."""
+    most = _largest(len(examples))
     rows_of: dict[bytes, list[int]] = {}
     for row, example in enumerate(examples):
         for text in example.texts:
             key = word_set(text or "").tobytes()
             rows_of.setdefault(key, []).append(row)
-    most = _largest(len(examples))
     kept = {
         key: rows
         for key, rows in rows_of.items()
@@ -180,42 +166,6 @@ def _similar_texts(examples: Sequence[Example]) -> Iterator[Link]:
     firsts = [rows[0] for rows in kept.values()]
     for i, j, similarity in similar_sets(texts, SIMILAR[0]):
         yield firsts[i], firsts[j], similarity
-
-
-@lru_cache(maxsize=50_000)
-def word_set(text: str) -> Hashes:
-    """The distinct words of a text, without punctuation, as sorted numbers."""
-    words = [word for word in words_of(text) if word[0].isalnum()]
-    return np.asarray(distinct(hashed(words)))
-
-
-def similar_sets(sets: Sequence[Hashes], least: float) -> Iterator[Link]:
-    """Pairs of sets whose Jaccard similarity reaches `least`.
-
-    Each set is compared with two others per band of MinHash, so that the cost grows with the number
-    of sets and not with its square: enough to join them, not every pair.
-    """
-    if len(sets) < 2:
-        return
-    signed = signatures(sets)
-    members: dict[int, frozenset[int]] = {}
-    compared: set[tuple[int, int]] = set()
-    for band in range(N_BANDS):
-        for pair in band_neighbours(signed[:, band * DEPTH : (band + 1) * DEPTH], 0):
-            if pair in compared:
-                continue
-            compared.add(pair)
-            one, other = (_members(members, sets, i) for i in pair)
-            both = len(one & other)
-            similarity = both / (len(one) + len(other) - both)
-            if similarity >= least:
-                yield *pair, similarity
-
-
-def _members(known: dict[int, frozenset[int]], sets: Sequence[Hashes], i: int) -> frozenset[int]:
-    if i not in known:
-        known[i] = frozenset(sets[i].tolist())
-    return known[i]
 
 
 def _frequent_notes(frequent: Counter[str]) -> list[str]:

@@ -31,6 +31,7 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 N_BANDS = 10
 DEPTH = 4  # hash functions per band
 Match = tuple[int, int]  # a row, and an earlier one that it repeats
+Link = tuple[int, int, float]  # two sets, and how similar they are
 
 
 @lru_cache(maxsize=200_000)
@@ -111,3 +112,39 @@ def band_neighbours(band: Hashes, n_old: int) -> Iterator[Match]:
             yield from ((row, earlier) for earlier in dict.fromkeys((first, last)))
         if not n_old or row < n_old:
             last = row
+
+
+@lru_cache(maxsize=50_000)
+def word_set(text: str) -> Hashes:
+    """The distinct words of a text, without punctuation, as sorted numbers."""
+    words = [word for word in words_of(text) if word[0].isalnum()]
+    return np.asarray(distinct(hashed(words)))
+
+
+def similar_sets(sets: Sequence[Hashes], least: float) -> Iterator[Link]:
+    """Pairs of sets whose Jaccard similarity reaches `least`.
+
+    Each set is compared with two others per band of MinHash, so that the cost grows with the number
+    of sets and not with its square: enough to join them, not every pair.
+    """
+    if len(sets) < 2:
+        return
+    signed = signatures(sets)
+    members: dict[int, frozenset[int]] = {}
+    compared: set[tuple[int, int]] = set()
+    for band in range(N_BANDS):
+        for pair in band_neighbours(signed[:, band * DEPTH : (band + 1) * DEPTH], 0):
+            if pair in compared:
+                continue
+            compared.add(pair)
+            one, other = (_members(members, sets, i) for i in pair)
+            both = len(one & other)
+            similarity = both / (len(one) + len(other) - both)
+            if similarity >= least:
+                yield *pair, similarity
+
+
+def _members(known: dict[int, frozenset[int]], sets: Sequence[Hashes], i: int) -> frozenset[int]:
+    if i not in known:
+        known[i] = frozenset(sets[i].tolist())
+    return known[i]

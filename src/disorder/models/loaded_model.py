@@ -223,6 +223,7 @@ class LoadedModel:
         kept.is_kept[predictions.outcomes == IS_UNREAD] = False
         if self.predictor.labels:
             is_sound = are_shares(predictions.values) | (predictions.outcomes != ANSWERED)
+            self.cache.n_damaged += int((kept.is_kept & ~is_sound).sum())
             kept.is_kept[~is_sound] = False
         return kept
 
@@ -255,13 +256,14 @@ class LoadedModel:
     def _computed(self, inputs: ModelInputs) -> Predictions:
         began = time.perf_counter()
         before = self._input_seconds
+        n = len(inputs)
         found = inputs.predicted_by(self.predictor)
         self._take_counts()
-        predictions = checked(self.name, found, len(inputs), self.predictor.labels)
+        predictions = checked(self.name, found, n, self.predictor.labels)
         assembling = self._input_seconds - before
         self.counts["assemble"] += assembling
         self.counts["forward"] += time.perf_counter() - began - assembling
-        self.counts["predicted"] += len(inputs)
+        self.counts["predicted"] += n
         return predictions
 
     @property
@@ -322,6 +324,11 @@ class LoadedModel:
         found = list(self.predictor.notes) if isinstance(self.predictor, Notes) else []
         if self.cache is not None:
             found += self.cache.notes
+            if self.cache.n_damaged:
+                found.append(
+                    f"the prediction cache {self.cache.path} holds rows that are damaged or no "
+                    f"predictions ({self.cache.n_damaged:,}); these texts were predicted again"
+                )
         if self.calibration is not None:
             found.append(
                 f"logits are divided by the temperature {self.calibration.temperature:.3g} "

@@ -10,6 +10,9 @@ from disorder.requests.groups import (
     PrecisionOptions,
     ReadingOptions,
     SeedOptions,
+    common_output,
+    common_sampling,
+    common_training,
     json_output,
     output,
     sampling,
@@ -20,6 +23,7 @@ from disorder.requests.train import EachTrainingOptions
 
 RECIPES = ("plain", "threshold", "entropic", "invalid_class")
 study = partial(Option, group="The study")
+common_study = partial(study, is_common=True)
 PaperFidelity = Literal["paper", "released"]  # whose definitions count where a paper is computed
 
 
@@ -27,8 +31,7 @@ class TestOptions(TypedDict, total=False):
     """How much is tested."""
 
     test_limit: Annotated[
-        int | None,
-        training("Test on this many examples, drawn at random", check=Positive, is_common=True),
+        int | None, common_training("Test on this many examples, drawn at random", check=Positive)
     ]
 
 
@@ -41,12 +44,7 @@ class DesignsOptions(ComparisonOptions, total=False):
 
     seeds: Annotated[
         int,
-        training(
-            "Trainings of each model, with seeds 0, 1, …",
-            default=1,
-            check=Positive,
-            is_common=True,
-        ),
+        common_training("Trainings of each model, with seeds 0, 1, …", default=1, check=Positive),
     ]
 
 
@@ -55,27 +53,24 @@ class MitigationsOptions(ComparisonOptions, total=False):
 
     recipe: Annotated[
         Names,
-        training(
+        common_training(
             "Mitigation, with settings as name:key=value; key=value/value are alternatives of "
             "which held-out data chooses; can be repeated",
             default=RECIPES,
-            is_common=True,
         ),
     ]
     with_: Annotated[
         Names,
-        training(
+        common_training(
             "Transformation that makes texts invalid; can be repeated (default: Word Salad's)",
             recorded_as="on",
             was="on",
-            is_common=True,
         ),
     ]
     transfer: Annotated[
         str | None,
-        training(
-            "Also train this mitigation on each transformation alone, and test it on all",
-            is_common=True,
+        common_training(
+            "Also train this mitigation on each transformation alone, and test it on all"
         ),
     ]
     fidelity: Annotated[
@@ -84,12 +79,7 @@ class MitigationsOptions(ComparisonOptions, total=False):
     ]
     seeds: Annotated[
         int,
-        training(
-            "Trainings of each model, with seeds 0, 1, …",
-            default=3,
-            check=Positive,
-            is_common=True,
-        ),
+        common_training("Trainings of each model, with seeds 0, 1, …", default=3, check=Positive),
     ]
 
 
@@ -97,8 +87,7 @@ class ComparisonOutput(TypedDict):
     """What the commands alone take."""
 
     out: Annotated[
-        Place,
-        output("Folder of the trained models (default: models/DATE-MODEL-DATA)", is_common=True),
+        Place, common_output("Folder of the trained models (default: models/DATE-MODEL-DATA)")
     ]
     as_json: Annotated[bool, json_output("Print the results as JSON and nothing else")]
 
@@ -107,8 +96,7 @@ class DesignsOutput(ComparisonOutput):
     """What `disorder designs` takes beside the options."""
 
     with_: Annotated[
-        Names,
-        training("Transformation to perturb texts by; can be repeated", was="on", is_common=True),
+        Names, common_training("Transformation to perturb texts by; can be repeated", was="on")
     ]
 
 
@@ -121,27 +109,23 @@ class ItemOptions(TypedDict, total=False):
 
     q: Annotated[
         int | None,
-        sampling("Permutations per example (default: the paper's)", check=Positive, is_common=True),
+        common_sampling("Permutations per example (default: the paper's)", check=Positive),
     ]
     seeds: Annotated[
         int | None,
-        training(
+        common_training(
             "Trainings per model, for items that train (default: the item's, mostly 1)",
             check=Positive,
-            is_common=True,
         ),
     ]
     limit: Annotated[
         int | None,
-        sampling(
-            "Examples to test on (items that train: to train on), drawn at random",
-            check=Positive,
-            is_common=True,
+        common_sampling(
+            "Examples to test on (items that train: to train on), drawn at random", check=Positive
         ),
     ]
     fidelity: Annotated[
-        PaperFidelity | None,
-        sampling("paper: as described; released: as the authors' code does"),
+        PaperFidelity | None, sampling("paper: as described; released: as the authors' code does")
     ]
     short: Annotated[
         Literal["skip", "use"] | None,
@@ -157,18 +141,15 @@ class ItemOptions(TypedDict, total=False):
     ]
     set_: Annotated[
         Assigned,
-        study(
+        common_study(
             "A setting, of trainings (epochs=3) or of a part (swap_nouns.tagger=nltk); can be "
             "repeated",
             recorded_as="set",
-            is_common=True,
         ),
     ]
     train: Annotated[
         Specs,
-        training(
-            "Training data, for items that train; repeat it to put sets together", is_common=True
-        ),
+        common_training("Training data, for items that train; repeat it to put sets together"),
     ]
     device: Annotated[
         str | None,
@@ -187,18 +168,12 @@ class StudyOutput(TypedDict):
 
     as_: Annotated[
         Names,
-        study(
-            "Published model that MODEL stands for; repeat it for several, in order",
-            is_common=True,
-        ),
+        common_study("Published model that MODEL stands for; repeat it for several, in order"),
     ]
     list_all: Annotated[
         bool,
-        output(
-            "Show all items; with a name, what each needs",
-            default=False,
-            flags=("--list",),
-            is_common=True,
+        common_output(
+            "Show all items; with a name, what each needs", default=False, flags=("--list",)
         ),
     ]
     check: Annotated[
@@ -211,9 +186,6 @@ class StudyOutput(TypedDict):
     studies: Annotated[Place, output("Folder of finished studies, for --check")]
     out: Annotated[
         Place,
-        output(
-            "Folder of the study, resumed if it exists (default: runs/DATE-study-ITEM)",
-            is_common=True,
-        ),
+        common_output("Folder of the study, resumed if it exists (default: runs/DATE-study-ITEM)"),
     ]
     as_json: Annotated[bool, json_output("Print result.json on standard output and nothing else")]

@@ -20,6 +20,8 @@ from disorder.requests.groups import (
     ServerAddressOptions,
     ServerOptions,
     budget,
+    common_output,
+    common_sampling,
     json_output,
     model,
     output,
@@ -29,6 +31,7 @@ from disorder.requests.groups import (
 from disorder.requests.option import NOT_NEGATIVE, HeldAs, Names, Need, Option, Thresholds
 
 scores = partial(Option, group="Scores and conclusion")
+common_scores = partial(scores, is_common=True)
 engine = partial(Option, group="Engine", changes_predictions=False)
 
 
@@ -62,11 +65,10 @@ class TransformationOptions(TypedDict, total=False):
 
     with_: Annotated[
         Names,
-        sampling(
+        common_sampling(
             "Transformation instead of a suite; can be repeated",
             recorded_as="transformations",
             is_always_said=True,
-            is_common=True,
         ),
     ]
 
@@ -99,36 +101,32 @@ class SamplingOptions(TransformationOptions, SeedOptions, total=False):
     q: Annotated[
         int | Literal["auto"],
         HeldAs(int | None, variants_asked_for),
-        sampling(
+        common_sampling(
             "Permutations of each example; auto: 5 to 10, as predictions vary (100 for Ω)",
             default=AUTO,
             check=Need("1 or more, at most 1,000,000, or auto", is_number_of_variants),
             is_always_said=True,
-            is_common=True,
         ),
     ]
     short: Annotated[
         Literal["skip", "use"] | None,
         sampling(
             "Examples with fewer than q distinct variants: skip them, or use those there are "
-            "(default: use with --q auto, else skip)",
+            "(default: use with --q auto, else skip)"
         ),
     ]
 
     suite: Annotated[
         str,
-        sampling(
+        common_sampling(
             "Set of transformations: order, salad, classes, ladder, characters, alldrop, full",
             default="order",
-            is_common=True,
             is_implied=True,
         ),
     ]
     limit: Annotated[
         int | None,
-        sampling(
-            "Audit this many examples, drawn at random by seed", check=Positive, is_common=True
-        ),
+        common_sampling("Audit this many examples, drawn at random by seed", check=Positive),
     ]
     repeats: Annotated[
         int,
@@ -178,11 +176,10 @@ class ScoreOptions(TypedDict, total=False):
     ]
     fail_if: Annotated[
         Names,
-        scores(
+        common_scores(
             'Rule as for disorder gate, e.g. "skill_kept > 0.8"; exit code 1 if it fails; stops as '
             "soon as it is decided; can be repeated",
             changes_predictions=False,
-            is_common=True,
         ),
     ]
 
@@ -238,8 +235,7 @@ class BudgetOptions(PriceOptions, total=False):
     ]
     max_tokens: Annotated[int | None, budget("Stop before more tokens are spent", check=Positive)]
     max_cost: Annotated[
-        float | None,
-        budget("Stop before more money is spent (needs prices)", check=NOT_NEGATIVE),
+        float | None, budget("Stop before more money is spent (needs prices)", check=NOT_NEGATIVE)
     ]
 
 
@@ -256,8 +252,7 @@ class WorkerOptions(TypedDict, total=False):
     """Where the model runs."""
 
     engine: Annotated[
-        str,
-        engine("Where the model runs: local or ray", default="local", check=KnownEngine),
+        str, engine("Where the model runs: local or ray", default="local", check=KnownEngine)
     ]
     workers: Annotated[
         int | None, engine("Ray workers (default: one per GPU, else one per core)", check=Positive)
@@ -308,25 +303,19 @@ class AuditOutput(TypedDict):
     """What the command alone takes."""
 
     out: Annotated[
-        str | None,
-        output("Run folder, or an address like s3://… (default: below runs)", is_common=True),
+        str | None, common_output("Run folder, or an address like s3://… (default: below runs)")
     ]
-    resume: Annotated[str | None, output("Resume a run that was stopped", is_common=True)]
+    resume: Annotated[str | None, common_output("Resume a run that was stopped")]
     dry_run: Annotated[
         bool,
-        output(
-            "Say how many model calls it takes, with one prompt, and make none",
-            default=False,
-            is_common=True,
+        common_output(
+            "Say how many model calls it takes, with one prompt, and make none", default=False
         ),
     ]
     every: Annotated[
         bool,
-        output(
-            "Show everything that was measured, not one screen",
-            default=False,
-            flags=("--all",),
-            is_common=True,
+        common_output(
+            "Show everything that was measured, not one screen", default=False, flags=("--all",)
         ),
     ]
     profile: Annotated[bool, output("Say where the time went", default=False)]

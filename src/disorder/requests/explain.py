@@ -16,13 +16,15 @@ from disorder.requests.groups import (
     RenderingOptions,
     SeedOptions,
     ServerOptions,
+    common_output,
+    common_sampling,
     json_output,
     output,
-    sampling,
 )
 from disorder.requests.option import Names, Need, Option, Place
 
 explaining = partial(Option, group="Explanations")
+common_explaining = partial(explaining, is_common=True)
 
 
 class ExplanationOptions(TypedDict, total=False):
@@ -30,39 +32,33 @@ class ExplanationOptions(TypedDict, total=False):
 
     by: Annotated[
         Names,
-        explaining(
+        common_explaining(
             "Explanation, e.g. lime or minitree:r=1,k=2; can be repeated (default: overview, which "
-            "words and which kind of order)",
-            is_common=True,
+            "words and which kind of order)"
         ),
     ]
     with_: Annotated[
         str,
-        sampling(
+        common_sampling(
             "Transformation that perturbs texts (Out of Order: shuffle_ngrams)",
             default="derange",
             recorded_as="transformation",
             is_always_said=True,
-            is_common=True,
         ),
     ]
     limit: Annotated[
         int | None,
-        sampling(
-            "Look at this many examples, drawn at random by seed",
-            default=200,
-            check=Positive,
-            is_common=True,
+        common_sampling(
+            "Look at this many examples, drawn at random by seed", default=200, check=Positive
         ),
     ]
     q: Annotated[
         int,
-        sampling(
+        common_sampling(
             "Permutations of each example, for explanations that do not say their own number",
             default=20,
             check=Need("1 or more, at most 1,000,000", lambda q: 1 <= q <= 1_000_000),
             is_always_said=True,
-            is_common=True,
         ),
     ]
 
@@ -89,12 +85,10 @@ class ExplainOutput(TypedDict):
     """What the command takes beside them."""
 
     beside: Annotated[
-        Names,
-        explaining("Another model to show in the same pictures; can be repeated", is_common=True),
+        Names, common_explaining("Another model to show in the same pictures; can be repeated")
     ]
     out: Annotated[
-        Place,
-        output("Folder for page, figures and CSV (default: runs/DATE-MODEL-DATA)", is_common=True),
+        Place, common_output("Folder for page, figures and CSV (default: runs/DATE-MODEL-DATA)")
     ]
     figure: Annotated[
         Place, output("Write the figure here (.svg, .png); of several, one file each")

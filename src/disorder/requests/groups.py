@@ -16,14 +16,20 @@ from disorder.requests.option import (
 )
 
 sampling = partial(Option, group="Perturbed texts")
+common_sampling = partial(sampling, is_common=True)
 data = partial(Option, group="Data")
+common_data = partial(data, is_common=True)
 model = partial(Option, group="Model")
+common_model = partial(model, is_common=True)
 prompting = partial(Option, group="Prompts of language models", for_prompt=True)
 server = partial(Option, group="Servers", for_model=True)
+address = partial(server, changes_predictions=False, named_again="must")
 budget = partial(Option, group="Costs", changes_predictions=False)
 output = partial(Option, group="Output")
-json_output = partial(output, default=False, flags=("--json",), is_common=True)
+common_output = partial(output, is_common=True)
+json_output = partial(common_output, default=False, flags=("--json",))
 training = partial(Option, group="Training")
+common_training = partial(training, is_common=True)
 
 Positive = at_least(1)
 
@@ -42,12 +48,11 @@ class PermutationOptions(TypedDict, total=False):
 
     q: Annotated[
         int,
-        sampling(
+        common_sampling(
             "Permutations of each example (shuffle and shuffle_ngrams draw 10 at most, or :q=N)",
             default=100,
             check=Need("1 or more, at most 1,000,000", lambda q: 1 <= q <= 1_000_000),
             is_always_said=True,
-            is_common=True,
         ),
     ]
 
@@ -81,11 +86,7 @@ class FileOptions(TypedDict, total=False):
     """Where data lies, and which columns it has."""
 
     columns: Annotated[
-        Pairs,
-        data(
-            "Which columns are which: premise=text_a,hypothesis=text_b,gold=label",
-            is_common=True,
-        ),
+        Pairs, common_data("Which columns are which: premise=text_a,hypothesis=text_b,gold=label")
     ]
     data_dir: Annotated[
         Place,
@@ -135,8 +136,7 @@ class LabelOptions(TypedDict, total=False):
     """What a model's own labels mean."""
 
     labels: Annotated[
-        Pairs,
-        model("What the model's labels mean: LABEL_0=entailment,LABEL_1=neutral", is_common=True),
+        Pairs, common_model("What the model's labels mean: LABEL_0=entailment,LABEL_1=neutral")
     ]
 
 
@@ -191,8 +191,7 @@ class OnePromptOptions(TypedDict, total=False):
     """The prompt, where there is one at most."""
 
     prompt: Annotated[
-        OneName,
-        prompting("Prompt of a language model: a name (disorder list prompts) or a file"),
+        OneName, prompting("Prompt of a language model: a name (disorder list prompts) or a file")
     ]
 
 
@@ -214,12 +213,6 @@ class ShotOptions(TypedDict, total=False):
             "that are audited"
         ),
     ]
-    label_words: Annotated[Pairs, prompting("Word for each label: entailment=yes,neutral=maybe")]
-
-
-class PromptingOptions(ShotOptions, total=False):
-    """How a language model is asked."""
-
     choose_by: Annotated[
         Literal["letter", "likelihood", "normalised"],
         prompting(
@@ -228,6 +221,12 @@ class PromptingOptions(ShotOptions, total=False):
             default="letter",
         ),
     ]
+    label_words: Annotated[Pairs, prompting("Word for each label: entailment=yes,neutral=maybe")]
+
+
+class PromptingOptions(ShotOptions, total=False):
+    """How a language model is asked."""
+
     match: Annotated[
         str | None,
         data(
@@ -261,27 +260,15 @@ class ServerAddressOptions(TypedDict, total=False):
 
     base_url: Annotated[
         str | None,
-        server(
-            "Address of an OpenAI-compatible server, e.g. http://127.0.0.1:8080/v1",
-            changes_predictions=False,
-            named_again="must",
-        ),
+        address("Address of an OpenAI-compatible server, e.g. http://127.0.0.1:8080/v1"),
     ]
     proxy: Annotated[
         str | None,
-        server(
-            "Proxy to the server, http://HOST:PORT (default: that of the environment, if any)",
-            changes_predictions=False,
-            named_again="must",
-        ),
+        address("Proxy to the server, http://HOST:PORT (default: that of the environment, if any)"),
     ]
     ca_bundle: Annotated[
         Place,
-        server(
-            "File with the certificates that a server's own is checked against",
-            changes_predictions=False,
-            named_again="must",
-        ),
+        address("File with the certificates that a server's own is checked against"),
     ]
 
 
@@ -333,9 +320,7 @@ class ServerOptions(ServerAddressOptions, RequestOptions, total=False):
     max_retries: Annotated[
         int | None,
         server(
-            "How often a failed request is sent again",
-            check=at_least(0),
-            changes_predictions=False,
+            "How often a failed request is sent again", check=at_least(0), changes_predictions=False
         ),
     ]
 
@@ -392,10 +377,8 @@ class TrainingOptions(TypedDict, total=False):
 
     settings: Annotated[
         Assigned,
-        training(
-            "Setting as name=value, e.g. lr=2e-5; can be repeated",
-            flags=("--set", "--settings"),
-            is_common=True,
+        common_training(
+            "Setting as name=value, e.g. lr=2e-5; can be repeated", flags=("--set", "--settings")
         ),
     ]
     device: Annotated[

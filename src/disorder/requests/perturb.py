@@ -10,9 +10,9 @@ from disorder.requests.groups import (
     RenderingOptions,
     SeedOptions,
     ShotOptions,
+    common_output,
+    common_sampling,
     model,
-    output,
-    sampling,
 )
 from disorder.requests.option import Names, Place
 
@@ -22,26 +22,19 @@ class VariantOptions(TypedDict, total=False):
 
     with_: Annotated[
         Names,
-        sampling(
+        common_sampling(
             "Transformation, e.g. derange or shuffle_ngrams:n=2+reverse; can be repeated",
             recorded_as="transformations",
-            is_common=True,
         ),
     ]
     suite: Annotated[
         str | None,
-        sampling(
-            "Set of transformations instead: alldrop, order, … (as for audit)", is_common=True
-        ),
+        common_sampling("Set of transformations instead: alldrop, order, … (as for audit)"),
     ]
-    q: Annotated[
-        int, sampling("Variants of each example", default=1, check=Positive, is_common=True)
-    ]
+    q: Annotated[int, common_sampling("Variants of each example", default=1, check=Positive)]
     limit: Annotated[
         int | None,
-        sampling(
-            "Take this many examples, drawn at random by seed", check=Positive, is_common=True
-        ),
+        common_sampling("Take this many examples, drawn at random by seed", check=Positive),
     ]
 
 
@@ -64,18 +57,15 @@ class PerturbOutput(TypedDict):
 
     out: Annotated[
         Place,
-        output(
-            "File to write, one JSON object per line (default: standard output); with --as a "
-            "folder",
-            is_common=True,
+        common_output(
+            "File to write, one JSON object per line (default: standard output); with --as a folder"
         ),
     ]
     as_: Annotated[
         Literal["jsonl", "training", "lm-eval", "inspect"],
-        output(
+        common_output(
             "jsonl; training: original texts with their label and perturbed ones with the label "
             "invalid, to learn from; or a folder with a task for another tool: lm-eval, inspect",
             default="jsonl",
-            is_common=True,
         ),
     ]

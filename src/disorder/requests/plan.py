@@ -15,12 +15,13 @@ from disorder.requests.groups import (
     ReadingOptions,
     SeedOptions,
     ServerOptions,
+    common_sampling,
     json_output,
-    sampling,
 )
 from disorder.requests.option import Need, Option, at_least
 
 pilot = partial(Option, group="Pilot")
+common_pilot = partial(pilot, is_common=True)
 
 
 class WidthOptions(TypedDict, total=False):
@@ -28,31 +29,19 @@ class WidthOptions(TypedDict, total=False):
 
     width: Annotated[
         float,
-        sampling(
+        common_sampling(
             "Width of the 95 % interval, low to high",
             default=0.05,
             check=Need("a number between 0 and 1, such as 0.05", lambda width: 0 < width < 1),
-            is_common=True,
         ),
     ]
-    score: Annotated[
-        str | None,
-        sampling("The score that it is for (default: skill_kept)", is_common=True),
-    ]
+    score: Annotated[str | None, common_sampling("The score that it is for (default: skill_kept)")]
     with_: Annotated[
-        str,
-        sampling(
-            "Transformation",
-            default="derange",
-            recorded_as="transformation",
-            is_common=True,
-        ),
+        str, common_sampling("Transformation", default="derange", recorded_as="transformation")
     ]
     q: Annotated[
         int | None,
-        sampling(
-            "Permutations of each example (default: the cheapest)", check=Positive, is_common=True
-        ),
+        common_sampling("Permutations of each example (default: the cheapest)", check=Positive),
     ]
 
 
@@ -60,10 +49,10 @@ class PilotOptions(TypedDict, total=False):
     """The size of the pilot."""
 
     pilot_examples: Annotated[
-        int, pilot("Examples of the pilot", default=40, check=at_least(8), is_common=True)
+        int, common_pilot("Examples of the pilot", default=40, check=at_least(8))
     ]
     pilot_permutations: Annotated[
-        int, pilot("Permutations of each of them", default=4, check=at_least(2), is_common=True)
+        int, common_pilot("Permutations of each of them", default=4, check=at_least(2))
     ]
 
 

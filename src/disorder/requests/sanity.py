@@ -10,14 +10,16 @@ from disorder.requests.groups import (
     ReadingOptions,
     SeedOptions,
     TrainingOptions,
-    data,
+    common_data,
+    common_output,
+    common_training,
     json_output,
-    output,
     training,
 )
 from disorder.requests.option import Names, Need, Option, Place, at_least
 
 checking = partial(Option, group="Checks")
+common_checking = partial(checking, is_common=True)
 
 
 class CheckOptions(TypedDict, total=False):
@@ -25,27 +27,24 @@ class CheckOptions(TypedDict, total=False):
 
     train: Annotated[
         Any,
-        data(
-            "Its training data (default: found by name for known sets, else cross-fitting)",
-            is_common=True,
+        common_data(
+            "Its training data (default: found by name for known sets, else cross-fitting)"
         ),
     ]
     model: Annotated[
         str,
-        training(
+        common_training(
             "What is trained: linear (quick), or any that `disorder train` takes: bilstm, "
             "hf:NAME_OR_FOLDER",
             default="linear",
-            is_common=True,
         ),
     ]
     margin: Annotated[
         float,
-        checking(
+        common_checking(
             "Largest cost that still counts as none (0.05 is five points)",
             default=0.05,
             check=Need("a share above 0 and below 1", lambda margin: 0 < margin < 1),
-            is_common=True,
         ),
     ]
     skill: Annotated[
@@ -66,7 +65,7 @@ class CheckOptions(TypedDict, total=False):
     ]
     limit: Annotated[
         int | None,
-        data("Use this many rows of DATA, drawn at random by seed", check=Positive, is_common=True),
+        common_data("Use this many rows of DATA, drawn at random by seed", check=Positive),
     ]
     train_limit: Annotated[
         int | None,
@@ -86,8 +85,7 @@ class NamedCheckOptions(TypedDict, total=False):
     """Which checks are made."""
 
     check: Annotated[
-        Names,
-        checking("Run this check only (disorder list checks); can be repeated", is_common=True),
+        Names, common_checking("Run this check only (disorder list checks); can be repeated")
     ]
 
 
@@ -107,7 +105,5 @@ class SanityOptions(
 class SanityOutput(TypedDict):
     """What the command alone takes."""
 
-    out: Annotated[
-        Place, output("Folder of the report (default: runs/DATE-sanity-DATA)", is_common=True)
-    ]
+    out: Annotated[Place, common_output("Folder of the report (default: runs/DATE-sanity-DATA)")]
     as_json: Annotated[bool, json_output("Print result.json on standard output and nothing else")]

@@ -8,9 +8,10 @@ from disorder.requests.groups import (
     ReadingOptions,
     SeedOptions,
     TrainingOptions,
-    data,
+    common_data,
+    common_output,
+    common_training,
     json_output,
-    output,
     training,
 )
 from disorder.requests.option import Names, Place
@@ -21,25 +22,21 @@ class NetworkOptions(TypedDict, total=False):
 
     model: Annotated[
         str,
-        training(
+        common_training(
             "What is trained: bilstm, infersent, convnet, esim, transformer, bow, or "
             "hf:NAME_OR_FOLDER",
             default="bilstm",
-            is_common=True,
         ),
     ]
     dev: Annotated[
         Any,
-        data(
-            "Data that chooses the best epoch (default: 10 % of the training data, held out)",
-            is_common=True,
+        common_data(
+            "Data that chooses the best epoch (default: 10 % of the training data, held out)"
         ),
     ]
     limit: Annotated[
         int | None,
-        data(
-            "Train on this many examples, drawn at random by seed", check=Positive, is_common=True
-        ),
+        common_data("Train on this many examples, drawn at random by seed", check=Positive),
     ]
 
 
@@ -64,11 +61,10 @@ class TrainOptions(EachTrainingOptions, AsksOptions, SeedOptions, FidelityOption
 
     with_: Annotated[
         Names,
-        training(
+        common_training(
             "Train on this transformation of the texts; can be repeated; original: original texts",
             recorded_as="on",
             was="on",
-            is_common=True,
         ),
     ]
 
@@ -77,16 +73,14 @@ class TrainOutput(TypedDict):
     """What the command alone takes."""
 
     out: Annotated[
-        Place,
-        output("Folder of the trained model (default: models/DATE-MODEL-DATA)", is_common=True),
+        Place, common_output("Folder of the trained model (default: models/DATE-MODEL-DATA)")
     ]
-    resume: Annotated[Place, output("Resume a training that was stopped", is_common=True)]
+    resume: Annotated[Place, common_output("Resume a training that was stopped")]
     audit: Annotated[
         str | None,
-        output(
+        common_output(
             "Audit the model before and after training, on this data or as in this run folder, and "
-            "say what changed",
-            is_common=True,
+            "say what changed"
         ),
     ]
     as_json: Annotated[bool, json_output("Print training.json on standard output and nothing else")]

@@ -285,6 +285,19 @@ def _all_sections(run: Run, main: str) -> Iterator[Section[None]]:
         findings=baseline_lines(run),
         grids=[grid for grid in [baseline_grid(run)] if grid.rows],
     )
+    doses = charts.dose_points(run)
+    yield _folded(
+        "dose",
+        "How much can be moved before skill is lost?",
+        "Skill kept by the share of the words that `derange` moves, with its 95 % interval.",
+        figures=[Figure("dose", "", [], charts.dose_curve(doses))] if len(doses) > 1 else [],
+        findings=[
+            f"{share:.0%} of the words moved: {record.value:.2f} [{record.low:.2f}, "
+            f"{record.high:.2f}] of the skill is kept".replace("-", "−")
+            for share, record in doses
+            if len(doses) > 1
+        ],
+    )
     yield from _about_permutations(run, main)
     yield _folded(
         "telling",

@@ -61,40 +61,41 @@ def sample_table(
     labels: Sequence[str],
     examples: Sequence[Example],
     variants: Sequence[Variants | None],
-    predictions: Sequence[Predictions],
+    predictions: Predictions,
     *,
+    counts: Sequence[int] | None = None,
     texts: Sequence[Sequence[Texts]] | None = None,
     disorder: Sequence[Mapping[str, Floats]] | None = None,
     repeat: int = 0,
 ) -> pa.Table:
     """The variants of some examples with their predictions; None stands for original texts.
 
-    `texts` are those of every variant, to be kept where they cannot be drawn again from the
-    original text and the seed; `disorder` is that of every variant; `repeat` is how often the texts
-    were predicted before.
+    `counts` is how many predictions each example has, one without it. `texts` are those of every
+    variant, to be kept where they cannot be drawn again from the original text and the seed;
+    `disorder` is that of every variant; `repeat` is how often the texts were predicted before.
     """
-    counts = [len(part) for part in predictions]
-    found = Predictions.empty(0, max(1, len(labels)))
-    if predictions:
-        found = Predictions.joined(predictions)
-    stacked = found.values.astype(np.float32)
+    counts = [1] * len(examples) if counts is None else counts
+    n_rows = sum(counts)
+    stacked = predictions.values.astype(np.float32)
     sides = [_side(group) for group in variants]
     ids = _repeated([storable(e.id) for e in examples], counts)
     n_variants = [1 if group is None else len(group) for group in variants]
     columns = [
         ids,
         _repeated([storable(e.family or e.id) for e in examples], counts),
-        _constant(transformation, sum(counts)),
+        pa.DictionaryArray.from_arrays(
+            pa.array(np.zeros(n_rows, dtype=np.int32)), pa.array([transformation], pa.string())
+        ),
         pa.array(np.concatenate([np.arange(n) for n in counts]) if counts else [], pa.int32()),
-        pa.array(np.full(sum(counts), repeat, dtype=np.int32)),
+        pa.array(np.full(n_rows, repeat, dtype=np.int32)),
         _repeated([_segment(group) for group in variants], counts),
         _lists("a", variants, sides, counts),
         _lists("b", variants, sides, counts),
-        _outcomes(labels, stacked, found.outcomes),
+        _outcomes(labels, stacked, predictions.outcomes),
         _labels(labels, stacked),
         _matrix(stacked),
-        _texts(_kept_texts("a", variants, texts, counts)),
-        _texts(_kept_texts("b", variants, texts, counts)),
+        _kept_texts("a", variants, texts, counts),
+        _kept_texts("b", variants, texts, counts),
         pa.array(np.repeat(np.array(n_variants, dtype=np.int32), counts), pa.int32()),
         *(_measured(name, disorder, counts) for name in DISORDER),
     ]
@@ -243,13 +244,14 @@ def _kept_texts(
     variants: Sequence[Variants | None],
     texts: Sequence[Sequence[Texts]] | None,
     counts: Sequence[int],
-) -> list[list[str | None]]:
-    """The texts of one side per example where they must be kept, None where positions suffice."""
+) -> pa.Array:
+    """The texts of one side where they must be kept, None where positions suffice."""
     if texts is None:
-        return [_written(name, group, n) for group, n in zip(variants, counts, strict=True)]
+        written = (_written(name, group, n) for group, n in zip(variants, counts, strict=True))
+        return pa.array([text for group in written for text in group], pa.string())
     side = "ab".index(name)
-    found = ([pair[side] for pair in group[:n]] for group, n in zip(texts, counts, strict=True))
-    return [[None if text is None else storable(text) for text in group] for group in found]
+    found = (pair[side] for group, n in zip(texts, counts, strict=True) for pair in group[:n])
+    return pa.array([None if text is None else storable(text) for text in found], pa.string())
 
 
 def _written(name: Literal["a", "b"], variants: Variants | None, n: int) -> list[str | None]:
@@ -260,10 +262,6 @@ def _written(name: Literal["a", "b"], variants: Variants | None, n: int) -> list
     if rows is None or rows.written is None:
         return [None] * n
     return [storable(rows.written[i % len(rows.written)]) for i in range(n)]
-
-
-def _texts(groups: Sequence[Sequence[str | None]]) -> pa.Array:
-    return pa.array([text for group in groups for text in group], pa.string())
 
 
 def _lists(
@@ -304,12 +302,6 @@ def _repeated(names: Sequence[str | None], counts: Sequence[int]) -> pa.Array:
     indices = np.repeat(places, counts)
     return pa.DictionaryArray.from_arrays(
         pa.array(indices, pa.int32(), mask=indices < 0), pa.array(known, pa.string())
-    )
-
-
-def _constant(name: str, n: int) -> pa.Array:
-    return pa.DictionaryArray.from_arrays(
-        pa.array(np.zeros(n, dtype=np.int32)), pa.array([name], pa.string())
     )
 
 

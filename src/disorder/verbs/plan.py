@@ -189,7 +189,8 @@ def _planned(
     usable = len(tried.outcomes) / tried.n_examples
     n_wanted = pilot_widths.fewest(asked.width, tried.n_available)
     examples = min(tried.n_available, math.ceil(n_wanted / usable))
-    questions = examples * (1 + tried.n_controls + permutations) * tried.n_questions
+    n_texts = examples * (1 + tried.n_controls + permutations) + tried.n_again(examples)
+    questions = n_texts * tried.n_questions
     cached = tried.n_cached(examples, permutations) * tried.n_questions
     spent = tried.spent
     n_questions = spent.get("questions") or spent.get("predicted", 0.0)

@@ -15,7 +15,7 @@ import pytest
 from rich.console import Console
 
 from conftest import outcomes
-from disorder.results.conclusion import Conclusion, WordBaseline, sentence
+from disorder.results.conclusion import Conclusion, WordBaseline, prompt_verdict, sentence
 from disorder.results.render import render
 from disorder.results.run import Run
 from disorder.results.terminal import show_result
@@ -25,7 +25,6 @@ from disorder.verbs.audit.caveats import caveats_of, of_behaviour, words_alone
 from disorder.verbs.audit.concluding import conclude
 from disorder.verbs.audit.conclusions import Neighbours, neighbours_kept, sanity_command
 from disorder.verbs.audit.order_kinds import KindLimits
-from disorder.verbs.audit.verdicts import prompt_verdict
 
 Row = dict[str, str]
 LIMITS = KindLimits()

@@ -156,6 +156,17 @@ class TestRefusals:
         assert run.conclusion == declining.conclusion
         assert any("no_answer='abstain' changes nothing" in note for note in run.notes)
 
+    def test_a_model_that_answers_nothing_gets_no_variants_to_find_q(self, tmp_path: Path) -> None:
+        asked: list[str] = []
+
+        def silent(texts: Sequence[str]) -> list[None]:
+            asked.extend(texts)
+            return [None] * len(texts)
+
+        with pytest.raises(DisorderError):
+            audited(zoo.evidence_rows("plain", 100), silent, tmp_path, q="auto", short=None)
+        assert len(asked) <= 64 + 100
+
 
 class TestScope:
     def test_row_7_a_text_without_another_order_lets_the_other_move(self, tmp_path: Path) -> None:

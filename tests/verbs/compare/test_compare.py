@@ -242,7 +242,7 @@ class TestWhichAreCompared:
     def test_runs_that_stopped_early_are_compared_on_shared_examples(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("disorder.verbs.audit.division.BLOCK", 50)
+        monkeypatch.setattr("disorder.verbs.audit.sampling.BLOCK", 50)
         asked = {
             "limit": 150,
             "q": 5,

@@ -254,7 +254,7 @@ def test_runs_written_in_two_ways_are_refused_with_the_command_that_makes_them_a
 def test_a_run_that_stopped_earlier_is_compared_on_what_both_predicted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("disorder.verbs.audit.division.BLOCK", 100)
+    monkeypatch.setattr("disorder.verbs.audit.sampling.BLOCK", 100)
     asked = {"limit": 600, "q": 2, "with_": "derange", "cache": "off", "short": "use"}
     rules = {"builtin:bow": "skill_kept > 0.3", "builtin": "skill_kept[needs=order] > 5"}
     runs = [

@@ -139,7 +139,8 @@ def test_a_text_counts_once_however_many_rows_have_it() -> None:
     for p in range(100):
         premise, label = sentence(rng, 30), TASK.labels[int(rng.integers(2))]
         examples += [Example.of(f"{p}-{k}", premise, sentence(rng, 6), label) for k in range(20)]
-    assert words([replace(e, text_b="so") for e in examples]).verdicts[0].answer == "none found"
+    alike = [replace(e, segments={**e.segments, "text_b": "so"}) for e in examples]
+    assert words(alike).verdicts[0].answer == "none found"
 
 
 def test_joint_intervals_widen_with_the_number_of_tests() -> None:

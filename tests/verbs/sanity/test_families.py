@@ -10,14 +10,17 @@ import pytest
 from made_data import ZOO, some
 
 import disorder
-from disorder.data import families as families_module
-from disorder.data import read_data
-from disorder.data.families import find_families, named_families, similar_sets
-from disorder.data.word_hashes import N_BANDS
+from disorder.data import read_data, word_hashes
+from disorder.data.families import find_families, named_families
+from disorder.data.word_hashes import N_BANDS, similar_sets
 from disorder.errors import DisorderError
 from disorder.requests.settings import Settings
 from disorder.types import Dataset, Example, Task
-from disorder.verbs.sanity.rows import RowLimits, read_rows
+from disorder.verbs.sanity.rows import read_rows
+
+
+def having(example: Example, *, id: str = "", **texts: str) -> Example:
+    return replace(example, id=id or example.id, segments={**example.segments, **texts})
 
 
 def examples(n: int, n_words: int = 12, seed: int = 0) -> list[Example]:
@@ -39,7 +42,7 @@ def test_unlike_rows_are_families_of_their_own() -> None:
 def test_rows_that_share_words_in_another_order_are_one_family() -> None:
     rows = examples(100)
     turned = " ".join(reversed(rows[3].text_a.split()))
-    rows.append(replace(rows[0], id="turned", text_b=turned))  # the first text of row 0, too
+    rows.append(having(rows[0], id="turned", text_b=turned))  # the first text of row 0, too
     found = find_families(rows)
     assert together(found, 0, 3, 100)
     assert found.n == 99
@@ -48,17 +51,17 @@ def test_rows_that_share_words_in_another_order_are_one_family() -> None:
 def test_most_words_are_enough_and_few_are_not() -> None:
     rows = examples(100)
     words = rows[5].text_a.split()
-    rows.append(replace(rows[0], id="most", text_a=" ".join([*words[:-1], "xylo"]), text_b="so"))
-    rows.append(replace(rows[0], id="few", text_a=" ".join([*words[:6], *"abcdef"]), text_b="so"))
+    rows.append(having(rows[0], id="most", text_a=" ".join([*words[:-1], "xylo"]), text_b="so"))
+    rows.append(having(rows[0], id="few", text_a=" ".join([*words[:6], *"abcdef"]), text_b="so"))
     found = find_families(rows)
     assert together(found, 5, 100)
     assert not together(found, 5, 101)
 
 
 def test_short_texts_join_only_as_first_texts() -> None:
-    rows = [replace(each, text_b="it is so") for each in examples(100)]
+    rows = [having(each, text_b="it is so") for each in examples(100)]
     assert find_families(rows).n == 100
-    rows = [replace(each, text_a=f"it is {i // 2}") for i, each in enumerate(examples(100))]
+    rows = [having(each, text_a=f"it is {i // 2}") for i, each in enumerate(examples(100))]
     assert find_families(rows).n == 50
 
 
@@ -92,14 +95,14 @@ def test_no_family_swallows_the_data() -> None:
 
 
 def test_a_text_in_every_row_joins_nothing() -> None:
-    rows = [replace(each, text_b="is this review kind or is it unkind") for each in examples(300)]
+    rows = [having(each, text_b="is this review kind or is it unkind") for each in examples(300)]
     assert find_families(rows).n == 300
 
 
 def test_the_cost_grows_with_the_number_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     looked = []
     monkeypatch.setattr(
-        families_module, "_members", lambda known, sets, i: looked.append(i) or frozenset((1, i))
+        word_hashes, "_members", lambda known, sets, i: looked.append(i) or frozenset((1, i))
     )
     rng = np.random.default_rng(0)
     frame = rng.integers(2**60, size=40, dtype=np.uint64)
@@ -110,7 +113,7 @@ def test_the_cost_grows_with_the_number_of_rows(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_family_is_in_one_part() -> None:
     data = ZOO["families"].rows(300)
-    rows = read_rows(data, None, folds=None, limits=RowLimits(), margin=0.05, settings=Settings())
+    rows = read_rows(data, None, folds=None, margin=0.05, settings=Settings())
     parts: dict[int, set[int]] = {}
     for number, part in zip(rows.cluster.tolist(), rows.fold.tolist(), strict=True):
         parts.setdefault(number, set()).add(part)
@@ -131,9 +134,7 @@ def test_what_holds_in_one_family_only_is_not_learned() -> None:
 
 def test_families_of_paws_are_kept_together(shared_data: Any) -> None:
     data = shared_data / "paws_wiki" / "dev.jsonl.gz"
-    rows = read_rows(
-        str(data), None, folds=None, limits=RowLimits(8000), margin=0.05, settings=Settings()
-    )
+    rows = read_rows(str(data), None, folds=None, limit=8000, margin=0.05, settings=Settings())
     assert rows.n_families < 2500
     sizes = np.bincount(rows.cluster)
     assert sizes.max() <= 400

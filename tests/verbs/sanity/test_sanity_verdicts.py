@@ -12,7 +12,7 @@ from disorder.errors import BadData, UnknownName
 from disorder.registry import CheckPart, parts
 from disorder.requests.settings import Settings
 from disorder.verbs.sanity.features import order, words
-from disorder.verbs.sanity.rows import DatasetRows, RowLimits, read_rows
+from disorder.verbs.sanity.rows import DatasetRows, read_rows
 
 pytest.importorskip("sklearn", reason="needs scikit-learn")
 
@@ -172,7 +172,7 @@ def test_rows_with_one_premise_stay_in_one_part() -> None:
         {"id": str(i), "text_a": f"premise {i // 3}", "text_b": f"b {i}", "label": str(i % 3)}
         for i in range(300)
     ]
-    rows = read_rows(data, None, folds=4, limits=RowLimits(), margin=0.05, settings=Settings())
+    rows = read_rows(data, None, folds=4, margin=0.05, settings=Settings())
     parts: dict[str, set[int]] = {}
     for example, part in zip(rows.examples, rows.fold.tolist(), strict=True):
         parts.setdefault(example.text_a, set()).add(part)
@@ -185,22 +185,22 @@ def test_a_training_split_is_found_by_name(shared_data: Any) -> None:
 
     def read(name: str, **limits: int) -> DatasetRows:
         about: dict[str, Any] = {"folds": None, "margin": 0.05, "settings": settings}
-        return read_rows(name, None, limits=RowLimits(**limits), **about)
+        return read_rows(name, None, **limits, **about)
 
-    rows = read("mnli", train=100)
+    rows = read("mnli", train_limit=100)
     assert rows.train is not None
     assert (rows.train.name, (rows.fold == -1).sum(), (rows.fold == 0).sum()) == (
         "mnli:train",
         100,
         1537,
     )
-    rows = read("rte", train=400)
+    rows = read("rte", train_limit=400)
     assert rows.design.startswith("cross-fitted: 400 rows of rte:dev and rte:train")
     assert sum(not example.id.startswith("train") for example in rows.examples) == 277
-    assert read("rte", data=100, train=200).design.startswith(
+    assert read("rte", limit=100, train_limit=200).design.startswith(
         "trained on 200 rows of rte:train, tested on 100 rows of rte:dev"
     )
-    assert read("anli", train=100).train is None
+    assert read("anli", train_limit=100).train is None
 
 
 def test_the_limit_is_of_the_data_for_every_check() -> None:

@@ -13,7 +13,7 @@ from disorder.requests.settings import Settings
 from disorder.types import Dataset, Example, Task
 from disorder.verbs.sanity.checks.order import order_verdict, shuffle_spec
 from disorder.verbs.sanity.linear import default_model
-from disorder.verbs.sanity.rows import DatasetRows, RowLimits, read_rows
+from disorder.verbs.sanity.rows import DatasetRows, read_rows
 from disorder.verbs.sanity.trials import Trials
 from disorder.verbs.sanity.verdicts import VerdictRule
 
@@ -35,7 +35,7 @@ def made(n: int, seed: int = 0) -> list[dict[str, str]]:
 
 
 def dealt(data: Any, folds: int = 5) -> DatasetRows:
-    return read_rows(data, None, folds=folds, limits=RowLimits(), margin=0.05, settings=Settings())
+    return read_rows(data, None, folds=folds, margin=0.05, settings=Settings())
 
 
 def test_a_group_with_nothing_to_measure_is_named_and_the_others_are_judged() -> None:
@@ -78,9 +78,7 @@ def test_a_group_of_two_numbers_is_named_too() -> None:
 @pytest.mark.parametrize("seed", [0, 15])
 def test_few_premises_are_dealt_to_parts_of_like_size(seed: int) -> None:
     data = [row | {"text_a": f"premise number {i % 5} here"} for i, row in enumerate(made(60))]
-    rows = read_rows(
-        data, None, folds=2, limits=RowLimits(), margin=0.05, settings=Settings(seed=seed)
-    )
+    rows = read_rows(data, None, folds=2, margin=0.05, settings=Settings(seed=seed))
     assert sorted(np.bincount(rows.fold).tolist()) == [24, 36]
     assert disorder.sanity(data, check=["baselines"], folds=2, seed=seed).sections[0].found
 

@@ -36,10 +36,8 @@ PROJECTION = re.compile(
 def attentions(
     loaded: LoadedModel, pairs: Sequence[Pair], seen: Callable[[int, Floats], None]
 ) -> None:
-    """Call `seen` with the weights between the words of each pair, the larger of both directions
-    (layers × heads × a × b).
-
-    One pair at a time, by its number: all of them at once would fill the memory.
+    """Call `seen` with the weights between the words of each pair (layers × heads × a × b), the
+    larger of both directions, one pair at a time: all at once would fill the memory.
     """
     _attention(loaded).attentions(pairs, seen)
 

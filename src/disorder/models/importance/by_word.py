@@ -40,9 +40,9 @@ def importance(loaded: LoadedModel, pairs: Sequence[Pair]) -> list[list[Floats]]
 
 def how(loaded: LoadedModel) -> str:
     """Which of the two is used, for the user to know."""
-    if isinstance(loaded.predictor, Gradients) and loaded.predictor.has_gradients():
-        return BY_GRADIENT
-    return BY_LEAVING_OUT
+    predictor = loaded.predictor
+    has_gradients = isinstance(predictor, Gradients) and predictor.has_gradients()
+    return BY_GRADIENT if has_gradients else BY_LEAVING_OUT
 
 
 def key_of(pair: Pair) -> tuple[object, ...]:
@@ -71,9 +71,6 @@ def _targets(loaded: LoadedModel, pairs: Sequence[Pair]) -> Floats:
     gold = _gold(loaded, pairs)
     return gold[:, None] if loaded.columns is None else loaded.columns[:, gold.astype(np.int64)].T
 
-
-if TYPE_CHECKING:
-    from disorder.models.loaded_model import LoadedModel
 
 CALL = 16384  # texts in one call
 TINY = 1e-12  # a probability of 0 has no logarithm

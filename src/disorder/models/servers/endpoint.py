@@ -158,10 +158,8 @@ class Unusable(Exception):
 
 @dataclass
 class Endpoint:
-    """A model of a server; `spent` counts questions and tokens.
-
-    Until a probe is over, what we send of our own accord and the server refuses is left out or
-    changed (`adapts`); later a refusal is a matter of its text.
+    """A model of a server; `spent` counts questions and tokens. While it `adapts`, until a probe is
+    over, what the server refuses of ours is left out or changed.
     """
 
     client: Client

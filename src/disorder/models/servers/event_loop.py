@@ -39,10 +39,8 @@ def run(work: Coroutine[Any, Any, R], *, inside: Connections) -> R:
 def as_they_come(
     work: Callable[[T], Awaitable[R]], given: Sequence[T], *, at_once: int, inside: Connections
 ) -> Iterator[tuple[int, R]]:
-    """Number and result of each piece of work, in the order in which they end.
-
-    The first that fails stops the others, after everything that had ended was given out. A worker
-    goes on only when its last result was taken, so that never more than `at_once` can be lost.
+    """Number and result of each piece of work as they end; the first that fails stops the others. A
+    worker goes on only when its last result was taken, so that few can be lost.
     """
     done: SimpleQueue[tuple[int, R, Callable[[], object]] | None] = SimpleQueue()
     numbers = iter(range(len(given)))

@@ -30,10 +30,8 @@ class MeanRow:
     def cells(
         self, cells: Iterable[StudyCell], names: Mapping[str, str]
     ) -> tuple[list[StudyCell], list[str]]:
-        """The mean of every column that all members have, and a note where there is none.
-
-        `names` says which published model each of ours stands for. A mean over as many other models
-        has a name of its own: it is not the paper's.
+        """The mean of every column that all members have, or a note; one over as many other models
+        (`names`) has a name of its own.
         """
         groups: dict[tuple[Row, str], dict[str, StudyCell]] = {}
         for cell in cells:
@@ -71,10 +69,8 @@ class MeanRow:
 
 
 def _mean_cell(members: Sequence[StudyCell], key: str, name: str) -> StudyCell:
-    """The mean with its interval over examples.
-
-    Sets of data are independent: their intervals combine as errors do. Models share the examples:
-    then the ends of the intervals are averaged, which is never too narrow.
+    """The mean with its interval: sets of data are independent, models share the examples, where
+    the ends of the intervals are averaged, which is never too narrow.
     """
     value = round(float(np.mean([cell.value for cell in members])), DIGITS)
     changes: dict[str, object] = {

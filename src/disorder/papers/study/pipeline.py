@@ -38,10 +38,8 @@ class Reach:
 
 
 class Computation(ABC):
-    """What pipelines and measurements say about themselves; subclasses are frozen dataclasses.
-
-    A field `transformations` is how texts are perturbed. A field that is a computation itself
-    speaks for what contains it, unless that says otherwise.
+    """What pipelines and measurements, frozen dataclasses, say about themselves. A field that is a
+    computation speaks for what contains it, unless that says otherwise.
     """
 
     @property
@@ -67,19 +65,22 @@ class Computation(ABC):
     def perturbs(self) -> Sequence[str]:
         """The transformations that it needs, as specs; what they lack is known before it begins."""
         found: Sequence[str] | None = getattr(self, "transformations", None)
-        if found is not None:
-            return found
-        return [spec for each in self.inside.values() for spec in each.perturbs]
+        one: str | None = getattr(self, "transformation", None)
+        if found is None and one is not None:
+            found = (one,)
+        return found or [spec for each in self.inside.values() for spec in each.perturbs]
 
     @property
     @abstractmethod
     def reach(self) -> Sequence[Reach]:
         """The cells that it can fill."""
 
+    says = ""  # what it does, with fields of its own in braces
+
     @property
-    @abstractmethod
     def does(self) -> str:
         """What it does, in one line, without numbers that a user may change."""
+        return self.says.format(self=self)
 
     def without(self, specs: Collection[str]) -> Self:
         """The same without these transformations, where it can do without them."""

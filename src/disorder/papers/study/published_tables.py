@@ -45,10 +45,8 @@ class PrintedText:
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """One table or figure as published; of a figure, the numbers that the text states, and the
-    texts that it prints.
-
-    `erratum` says what is inconsistent in it.
+    """One table or figure as published, with the texts that it prints; `erratum` says what is
+    inconsistent in it.
     """
 
     title: str = ""

@@ -54,10 +54,8 @@ def why_out_of_reach(item: StudyItem, row: PublishedRow, column: str) -> str:
 
 @dataclass
 class ItemCheck:
-    """One item: how many cells are printed, reachable and computed, and the reasons for the rest.
-
-    Computed cells are `compared` where the printed number is about the same model and data, and
-    `beside` where another model stands in.
+    """One item: how many cells are printed, reachable and computed (`compared`, or `beside` where
+    another model stands in), and the reasons for the rest.
     """
 
     item: str

@@ -89,10 +89,8 @@ def _kind(given: Any) -> Literal["model", "data", "either"]:
 
 
 def usual_fidelity(item: StudyItem, models: Sequence[Any]) -> PaperFidelity:
-    """Whose definitions are used unless the user says: those of finished runs, else the item's.
-
-    Where the released code cuts texts by the model's own tokens, models that do not show theirs
-    get texts as the paper describes them.
+    """Whose definitions are used unless the user says: those of finished runs, else the item's; as
+    described where released code needs tokens that a model does not show.
     """
     for model in models:
         if isinstance(model, GivenRun) and model.run.settings.get("fidelity") in WHOSE:
@@ -145,10 +143,8 @@ def _what_it_takes(item: StudyItem) -> str:
 def data_for(
     item: StudyItem, given: Sequence[Any], data_dir: str | None, models: Sequence[Any] = ()
 ) -> tuple[list[Any], list[str]]:
-    """The data that was named, else those of the paper's sets that are available, and notes on
-    those that are not.
-
-    Finished runs bring their own data.
+    """The data that was named or is a run's own, else those of the paper's sets that are available,
+    and notes on the others.
     """
     has_own = models and all(isinstance(model, Given) for model in models)
     if given or has_own or item.pipeline.kind == "people":

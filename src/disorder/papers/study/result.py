@@ -65,14 +65,11 @@ class StudyCell(BaseModel):
     @classmethod
     def of(cls, row: Mapping[str, str], column: str, score: Score) -> StudyCell:
         """A cell that is a score."""
+        numbers = (score.value, score.low, score.high)
+        value, low, high = (round(float(number), DIGITS) + 0.0 for number in numbers)
+        n, skipped = score.n, score.skipped
         return cls(
-            row=dict(row),
-            column=column,
-            value=_rounded(score.value),
-            low=_rounded(score.low),
-            high=_rounded(score.high),
-            n=score.n,
-            skipped=score.skipped,
+            row=dict(row), column=column, value=value, low=low, high=high, n=n, skipped=skipped
         )
 
     @property
@@ -86,10 +83,6 @@ class StudyCell(BaseModel):
         low = self.value if self.low is None else self.low
         high = self.value if self.high is None else self.high
         return low, high
-
-
-def _rounded(value: float) -> float:
-    return round(float(value), DIGITS) + 0.0
 
 
 class StudyPicture(BaseModel):
@@ -247,16 +240,12 @@ VERDICT_WITHOUT_CELLS = {
 
 def _record(cell: StudyCell, keys: list[str]) -> dict[str, Any]:
     theirs = cell.same
+    names = ("column", "value", "low", "high", "n", "skipped")
     return {
         **{key: cell.row.get(key) for key in keys},
-        "column": cell.column,
-        "value": cell.value,
-        "low": cell.low,
-        "high": cell.high,
-        "n": cell.n,
-        "skipped": cell.skipped,
-        "published": None if theirs is None else theirs.value,
-        "published_model": None if theirs is None else theirs.model,
-        "difference": None if theirs is None else theirs.difference,
-        "is_within": None if theirs is None else theirs.is_within,
+        **{name: getattr(cell, name) for name in names},
+        "published": theirs and theirs.value,
+        "published_model": theirs and theirs.model,
+        "difference": theirs and theirs.difference,
+        "is_within": theirs and theirs.is_within,
     }

@@ -34,10 +34,8 @@ ALL_ROWS = {**LAST_EPOCH, "held_out": "false"}
 
 @dataclass(frozen=True)
 class TrainingArm:
-    """One way to train: the recipe, the texts to train on, and settings of its own.
-
-    Some recipes store a threshold below which the model abstains; with `never_abstains` it is
-    removed. `of` names the arm whose trained model it begins from.
+    """One way to train: recipe, texts and settings; `never_abstains` removes the threshold that it
+    stores, `of` names the arm that it begins from.
     """
 
     recipe: str = "plain"

@@ -87,10 +87,8 @@ def audit_once(
     train: str | None = None,
     curtails: Sequence[str] = (),
 ) -> tuple[Run, Path]:
-    """The audit and its folder; one that was started is resumed, a given run is taken as it is.
-
-    `train` is what transformations learn from that need to. `curtails` are the scores to which an
-    audit may be curtailed, where they are all that is needed.
+    """The audit and its folder, begun, resumed or given; `train` is what transformations learn
+    from, `curtails` the scores to which it may be curtailed.
     """
     if isinstance(model, GivenRun):
         check_given(model, transformations, q=q, fidelity=bench.fidelity)

@@ -200,10 +200,8 @@ def _one_seed(
     folder: Path,
     steps: Steps,
 ) -> tuple[dict[DesignKey, Floats], dict[str, Counts]]:
-    """All models of one seed, tested on the same texts: which test examples each design gets right,
-    and what each model learned from.
-
-    1 or 0 per test example, NaN where a transformation does not apply.
+    """All models of one seed on the same texts: which test examples each design gets right (NaN
+    where a transformation does not apply), and what each learned from.
     """
     counts: dict[str, Counts] = {}
 

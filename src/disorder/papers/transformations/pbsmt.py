@@ -74,18 +74,14 @@ def pbsmt(
 
 
 def _checked(selection: PairSelection) -> PairSelection:
-    if not selection.train:
-        raise BadSetting(
-            "pbsmt",
-            train=selection.train,
-            need="the data to learn from, e.g. pbsmt:train=mnli:train",
-        )
-    if selection.limit < 0:
-        raise BadSetting("pbsmt", limit=selection.limit, need="1 or more pairs per label; 0: all")
-    if not 1 <= selection.longest <= LONGEST_TEXT:
-        raise BadSetting(
-            "pbsmt", longest=selection.longest, need=f"1 to {LONGEST_TEXT} words per text"
-        )
+    needs = {
+        "train": (bool(selection.train), "the data to learn from, e.g. pbsmt:train=mnli:train"),
+        "limit": (selection.limit >= 0, "1 or more pairs per label; 0: all"),
+        "longest": (1 <= selection.longest <= LONGEST_TEXT, f"1 to {LONGEST_TEXT} words per text"),
+    }
+    for name, (is_good, need) in needs.items():
+        if not is_good:
+            raise BadSetting("pbsmt", need=need, **{name: getattr(selection, name)})
     thot("translation")  # a missing package shows before any data is read
     return selection
 

@@ -36,10 +36,8 @@ PairKind = tuple[str, bool]  # a label, and whether its examples are pairs
 
 @dataclass(frozen=True)
 class PairSelection:
-    """What translators learn from.
-
-    `train` is a data spec, `limit` the most pairs per label (0: all), `longest` the most words per
-    text; `seed` says which pairs are drawn.
+    """What translators learn from: data, the most pairs per label (0: all), the most words per
+    text, and the seed that draws.
     """
 
     train: str

@@ -13,7 +13,7 @@ import numpy as np
 from disorder.errors import DoesNotApply
 from disorder.transformations.positions.orders import unchanged
 from disorder.transformations.rendering import row_texts
-from disorder.types import Example, Pair, PositionRows, Sentence, Texts, Variants
+from disorder.types import Bools, Example, Pair, PositionRows, Sentence, Texts, Variants
 
 NONE_EXISTS = "no other order of its {units} exists"
 Cut = Callable[[str], Sentence]
@@ -84,7 +84,10 @@ def _stack(rows: Sequence[PositionRows]) -> PositionRows:
 
 
 def where_one_can_move(variants: Variants) -> Variants:
-    """The variants; a text that has no other order stays as it is where the other one moves."""
+    """The variants that change a text; one that has no other order stays as it is where the other
+    one moves.
+    """
+    variants = _changed(variants)
     is_stuck = [len(rows) == 0 and rows.available == 0 for rows in variants.sides]
     moves = [len(rows) > 0 and not rows.is_shared for rows in variants.sides]
     if not any(is_stuck) or not any(moves):
@@ -94,6 +97,38 @@ def where_one_can_move(variants: Variants) -> Variants:
         for rows, stuck in zip(variants.sides, is_stuck, strict=True)
     ]
     return Variants(a, b[0] if b else None, variants.label)
+
+
+def _changed(variants: Variants) -> Variants:
+    """The variants without those whose words stand as before, such as "la la la"."""
+    found = [_stand_as_before(rows) for rows in variants.sides if not rows.is_shared]
+    is_same = [same for same in found if same is not None]
+    if not is_same or len(is_same) < len(found):
+        return variants
+    n = min(map(len, is_same))
+    kept = np.flatnonzero(~np.logical_and.reduce([same[:n] for same in is_same]))
+    if len(kept) == n:
+        return variants
+    a, *b = [
+        rows if rows.is_shared else replace(rows.take(kept), available=0 if not len(kept) else None)
+        for rows in variants.sides
+    ]
+    return replace(variants, a=a, b=b[0] if b else None)
+
+
+def _stand_as_before(rows: PositionRows) -> Bools | None:
+    """Which rows have every word where the same word was; None where words were not moved, or all
+    differ.
+    """
+    sentence = rows.sentence
+    if rows.written is not None or rows.positions.shape[1] != len(sentence):
+        return None
+    number: dict[str, int] = {}
+    words = [sentence.text[i:j] for i, j in zip(sentence.starts, sentence.ends, strict=True)]
+    numbers = np.array([number.setdefault(word, len(number)) for word in words], dtype=np.int64)
+    if len(number) == len(words) or sentence.tokens is not None:
+        return None
+    return np.asarray((numbers[rows.positions] == numbers).all(axis=1))
 
 
 def enough(variants: Variants, count: int, short: str, units: str) -> Variants:

@@ -10,11 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import combinations
 from typing import Any
-
-import numpy as np
 
 from disorder.errors import BadSetting, DoesNotApply, UnknownName
 from disorder.randomness import generator
@@ -30,6 +28,7 @@ from disorder.types import (
     Fidelity,
     Pair,
     PositionRows,
+    Sentence,
     Task,
     Variants,
 )
@@ -48,7 +47,13 @@ CLASSES = [
     *(f"drop_pos:tags={tag}" for tag in (*SINGLE, "NOUN+PRON")),
     *(f"keep_pos:tags={tags}" for tags in KEPT),
 ]
-DECLARED = {"classes": CLASSES, "full": CLASSES, "alldrop": ["original", *CLASSES[: len(SINGLE)]]}
+DOSES = [f"derange:share={share}" for share in (0.25, 0.5, 0.75)]
+DECLARED = {
+    "classes": CLASSES,
+    "full": CLASSES,
+    "alldrop": ["original", *CLASSES[: len(SINGLE)]],
+    "ladder": DOSES,
+}
 
 
 def parse(spec: str, *, fidelity: Fidelity | None = None, usual_words: str = "") -> Transformation:
@@ -106,10 +111,11 @@ def _step(segment: str, fidelity: Fidelity | None) -> Step:
         elif given.get("fidelity") == "paper":
             # its name would be that of the natural one
             raise BadSetting(name, fidelity="paper", need="a run of its own with --fidelity paper")
+    settings = found.bind(given)
     on = _on(found, shared["on"], shared["side"])
     return Step(
         found,
-        settings=found.bind(given),
+        settings=settings,
         side=_side(found, SIDES_OF.get(on) or shared["side"]),
         on=on,
         words=shared["words"],
@@ -258,48 +264,30 @@ class Step:
         self, pair: Pair, task: Task, count: int, seed: int, key: str, context: Context | None
     ) -> Variants:
         """Perturb one example."""
-        function = self.part.function
         settings = dict(self.settings)
-        if self.needs & FROM_CONTEXT:
-            function = partial(_call_with_context, function, context)
+        more = (context,) if self.needs & FROM_CONTEXT else ()
+
+        def drawn(given: Pair | Sentence | None, *side: str) -> Any:
+            rng = generator(seed, self.drawn_as, key, *side)
+            return self.part.function(given, rng, count, *more, **settings)
+
         if self.part.scope == "pair":
             if "side" in self.part.settings:
                 settings["side"] = self.side
-            rng = generator(seed, self.drawn_as, key)
-            perturbed: Variants = function(pair, rng, count, **settings)
+            perturbed: Variants = drawn(pair)
             return replace(perturbed, label=pair.label)
-        rows: dict[str, PositionRows] = {}
         sides = self.sides(pair, task)
-        if task.kind == "pair" and len(sides) == 2 and len(pair.sides[0]) == len(pair.sides[1]):
-            return self._alike(pair, count, seed, key, function, settings)
+        # a better and a worse text of as many units get the same orders: what differs between
+        # them is then what differed before
+        is_alike = task.kind == "pair" and len(sides) == 2 and len(pair.a) == len(pair.b or ())
+        rows: dict[str, PositionRows] = {}
         for side in sides:
-            sentence = pair.a if side == "a" else pair.b
-            rows[side] = function(
-                sentence, generator(seed, self.drawn_as, key, side), count, **settings
-            )
+            rows[side] = drawn(pair.a if side == "a" else pair.b, side)
+            is_first = side == "a" and rows[side].written is None
+            if is_alike and is_first and pair.b is not None:
+                return Variants(rows["a"], replace(rows["a"], sentence=pair.b), pair.label)
         second = None if pair.b is None else rows.get("b", unchanged(pair.b))
         return Variants(rows.get("a", unchanged(pair.a)), second, pair.label)
-
-    def _alike(
-        self,
-        pair: Pair,
-        count: int,
-        seed: int,
-        key: str,
-        function: Any,
-        settings: Mapping[str, Any],
-    ) -> Variants:
-        """Both texts of a better and a worse one in the same orders, where they have as many units:
-        what differs between them is then what differed before.
-        """
-        first: PositionRows = function(
-            pair.a, generator(seed, self.drawn_as, key, "a"), count, **settings
-        )
-        assert pair.b is not None
-        if first.written is not None:
-            rng = generator(seed, self.drawn_as, key, "b")
-            return Variants(first, function(pair.b, rng, count, **settings), pair.label)
-        return Variants(first, replace(first, sentence=pair.b), pair.label)
 
     def sides(self, pair: Pair, task: Task) -> tuple[str, ...]:
         """Which texts of this example are perturbed."""
@@ -314,17 +302,6 @@ class Step:
         return {"both": ("a", "b"), "task": (task.breaks,), "last": ("b",)}.get(
             self.side, (self.side,)
         )
-
-
-def _call_with_context(
-    function: Any,
-    context: Context | None,
-    perturbed: Any,
-    rng: np.random.Generator,
-    count: int,
-    **settings: Any,
-) -> Any:
-    return function(perturbed, rng, count, context, **settings)
 
 
 def suites() -> list[str]:

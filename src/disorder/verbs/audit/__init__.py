@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from disorder.verbs.audit.budget import Budget, Prices
-from disorder.verbs.audit.division import BLOCK, CURTAILED_BLOCK
 from disorder.verbs.audit.piloting import Pilot, pilot
 from disorder.verbs.audit.pipeline import audit, resume
 from disorder.verbs.audit.preview import preview
+from disorder.verbs.audit.sampling import BLOCK, CURTAILED_BLOCK
 
 __all__ = [
     "BLOCK",

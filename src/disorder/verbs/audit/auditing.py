@@ -33,11 +33,15 @@ from disorder.verbs.audit.conclusions import (
     beside_words_alone,
     main_conclusions,
 )
-from disorder.verbs.audit.division import stages_of
 from disorder.verbs.audit.measuring import NOT_REACHED, Measured, Measuring, Originals
 from disorder.verbs.audit.relative_gain import gains
-from disorder.verbs.audit.sampling import BlockSource, Sampling, sampled_portions, sampled_stages
-from disorder.verbs.audit.verdicts import prompt_verdict, rank_verdict
+from disorder.verbs.audit.sampling import (
+    BlockSource,
+    Sampling,
+    sampled_portions,
+    sampled_stages,
+    stages_of,
+)
 from disorder.verbs.audit.watching import Watcher
 from disorder.verbs.model_loading import resume_command
 from disorder.verbs.outcomes import OutcomeFacts, gold_of
@@ -79,8 +83,7 @@ def conducted(audit: Audit, folder: Path) -> Run:
                 raise _resumable(audit, source, folder, error) from None
             raise
     run = _with_costs(audit, source, run, began).model_copy(update={"status": "done"})
-    told = prompt_verdict(run) or rank_verdict(run) or verdict(run)
-    finished = run.model_copy(update={"verdict": told})
+    finished = run.model_copy(update={"verdict": verdict(run)})
     write_run(folder, finished)
     return finished
 

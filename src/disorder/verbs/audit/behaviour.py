@@ -26,8 +26,7 @@ from disorder.store.samples import predictions_of
 from disorder.store.store import records
 from disorder.types import ORIGINAL, Dataset, Floats, Ints, Score, Texts
 from disorder.types.predictions import predicted_label
-from disorder.verbs.audit.division import Stage
-from disorder.verbs.audit.sampling import BlockSource
+from disorder.verbs.audit.sampling import BlockSource, Stage
 from disorder.verbs.outcomes import OutcomeFacts, build_outcomes, measure
 from disorder.verbs.transformation_samples import ExampleNumbers, TransformationSamples
 
@@ -155,8 +154,12 @@ def repeated_texts(n_texts: int, rng: Generator) -> Ints:
     """Which of so many texts are predicted again, in the order in which that is done: a random one,
     so that each comes at another place among others.
     """
-    n = min(n_texts, max(FEWEST_REPEATED, int(SHARE_REPEATED * n_texts)))
-    return rng.choice(n_texts, size=n, replace=False)
+    return rng.choice(n_texts, size=n_repeated(n_texts), replace=False)
+
+
+def n_repeated(n_texts: int) -> int:
+    """How many of so many texts are predicted again."""
+    return min(n_texts, max(FEWEST_REPEATED, int(SHARE_REPEATED * n_texts)))
 
 
 def noise_floor(first: Ints, again: Ints) -> Score:

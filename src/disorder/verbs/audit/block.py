@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain, repeat
@@ -38,17 +37,28 @@ from disorder.types import (
     Example,
     Ints,
     Task,
-    Texts,
     Variants,
 )
 from disorder.types.predictions import Predictions, predicted_label
-from disorder.verbs.audit.division import Block
 from disorder.verbs.context import RunContext
 
 ROUNDS = (1, 1, 1, 1, 2, 2, 4, 4, 8)  # variants predicted in a round; the last size is repeated
 FIRST = np.zeros(1, dtype=np.int64)  # of the variants of an example
 PROMPT = "prompt"  # the key of draws that all examples share
 MODEL_COSTS = ("assemble", "forward", "cache")  # what a model counts by itself, in seconds
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some examples under one transformation, the number of the first of them, and the part that
+    their samples go to; `repeat` is how often the texts were predicted before.
+    """
+
+    part: str
+    transformation: str
+    examples: Sequence[Example]
+    start: int = 0
+    repeat: int = 0
 
 
 @dataclass
@@ -129,31 +139,27 @@ class BlockPredictor:
         """Perturb and predict one block."""
         costs = Costs()
         before = dict(self.model.counts)
+        # one that is asked again does not know the predictions it made before
+        model = replace(self.model, repeat=block.repeat) if block.repeat else self.model
         if block.transformation == ORIGINAL:
-            table, skips = self._originals(block, costs), Counter[str]()
+            table, skips = self._originals(block, model, costs), Counter[str]()
         else:
-            table, skips = self._perturbations(block, costs)
+            table, skips = self._perturbations(block, model, costs)
         costs.add(self.model.counts.since(before))
         left_out = dict(sorted(skips.items()))
         return BlockResult(block.part, table, left_out, dict(costs), self.model.fingerprint)
 
-    def _originals(self, block: Block, costs: Costs) -> pa.Table:
+    def _originals(self, block: Block, model: LoadedModel, costs: Costs) -> pa.Table:
         """The predictions for the original texts."""
         examples = block.examples
-        predictions = self.predict_examples(examples, self._model_of(block))
-        with _timing(costs, "write"):
-            return sample_table(
-                ORIGINAL,
-                self.task.labels,
-                examples,
-                [None] * len(examples),
-                predictions.split([1] * len(examples)),
-                repeat=block.repeat,
-            )
-
-    def _model_of(self, block: Block) -> LoadedModel:
-        """The model, or one that does not know the predictions it made before."""
-        return replace(self.model, repeat=block.repeat) if block.repeat else self.model
+        predictions = self.predict_examples(examples, model)
+        began = time.perf_counter()
+        nothing_moved = [None] * len(examples)
+        table = sample_table(
+            ORIGINAL, self.task.labels, examples, nothing_moved, predictions, repeat=block.repeat
+        )
+        costs["write"] += time.perf_counter() - began
+        return table
 
     def predict_examples(
         self, examples: Sequence[Example], model: LoadedModel | None = None
@@ -162,32 +168,43 @@ class BlockPredictor:
         model = model or self.model
         return model.predict_segments([example.segments for example in examples])
 
-    def _perturbations(self, block: Block, costs: Costs) -> tuple[pa.Table, Counter[str]]:
-        """The predictions for the perturbed texts, and which examples were left out."""
+    def _perturbations(
+        self, block: Block, model: LoadedModel, costs: Costs
+    ) -> tuple[pa.Table, Counter[str]]:
+        """The predictions for the perturbed texts, under curtailment only as many as decide the
+        scores, and which examples were left out.
+        """
         perturbed = self._perturb(block, costs)
+        variants = perturbed.variants
         if block.repeat:
-            perturbed.variants = [some_variants(each, FIRST) for each in perturbed.variants]
-            predictions = self._predict_all(perturbed.variants, self._model_of(block))
+            variants = [some_variants(each, FIRST) for each in variants]
+        counts = [len(each) for each in variants]
+        if self.decided_at and not block.repeat and max(counts, default=0) > 1:
+            gold = [self.task.labels.index(example.label) for example in perturbed.examples]
+            parts = self._predict_in_rounds(variants, np.array(gold))
+            costs["saved"] += sum(counts) - sum(map(len, parts))
+            counts = [len(part) for part in parts]
+            predictions = Predictions.joined(parts)
         else:
-            predictions = self._predict(perturbed, costs)
-        with _timing(costs, "write"):
-            table = sample_table(
-                block.transformation,
-                self.task.labels,
-                perturbed.examples,
-                perturbed.variants,
-                predictions,
-                texts=self._kept_texts(block.transformation, perturbed.variants),
-                disorder=[variant_disorder(variants) for variants in perturbed.variants],
-                repeat=block.repeat,
-            )
+            predictions = self._predict_all(variants, model)
+        began = time.perf_counter()
+        texts = None
+        if self.is_drawn_once or self.transformation(block.transformation).needs_context:
+            # they cannot be drawn again from the original text and the seed
+            texts = [shown_texts(each) for each in variants]
+        table = sample_table(
+            block.transformation,
+            self.task.labels,
+            perturbed.examples,
+            variants,
+            predictions,
+            counts=counts,
+            texts=texts,
+            disorder=[variant_disorder(each) for each in variants],
+            repeat=block.repeat,
+        )
+        costs["write"] += time.perf_counter() - began
         return table, perturbed.skips
-
-    def _kept_texts(self, spec: str, variants: Sequence[Variants]) -> list[list[Texts]] | None:
-        """The perturbed texts, where they cannot be drawn again from the text and the seed."""
-        if not self.transformation(spec).needs_context and not self.is_drawn_once:
-            return None
-        return [shown_texts(each) for each in variants]
 
     def transformation(self, spec: str) -> Transformation:
         """The transformation of a spec, parsed once."""
@@ -241,23 +258,14 @@ class BlockPredictor:
         costs["draw"] += time.perf_counter() - began - counted
         return perturbed
 
-    def _predict(self, perturbed: PerturbedBlock, costs: Costs) -> list[Predictions]:
-        """Predictions per example; under curtailment only as many as decide the scores."""
-        variants = perturbed.variants
+    def _predict_all(self, variants: Sequence[Variants], model: LoadedModel) -> Predictions:
         if not variants:
-            return []
-        if not self.decided_at or all(len(each) == 1 for each in variants):
-            return self._predict_all(variants, self.model)
-        gold = [self.task.labels.index(example.label) for example in perturbed.examples]
-        predictions = self._predict_in_rounds(variants, np.array(gold))
-        costs["saved"] += sum(map(len, variants)) - sum(map(len, predictions))
-        return predictions
-
-    def _predict_all(self, variants: Sequence[Variants], model: LoadedModel) -> list[Predictions]:
-        if not variants:
-            return []
-        found = model.predict_variants(variants).split([len(each) for each in variants])
-        return [_by_content(each, own) for each, own in zip(variants, found, strict=True)]
+            return Predictions.empty(0, max(1, len(self.task.labels)))
+        found = model.predict_variants(variants)
+        if not any("options" in each.on for each in variants):
+            return found
+        own = found.split([len(each) for each in variants])
+        return Predictions.joined([_by_content(*each) for each in zip(variants, own, strict=True)])
 
     def _predict_in_rounds(self, variants: Sequence[Variants], gold: Ints) -> list[Predictions]:
         """Predict a few variants of every undecided example at a time."""
@@ -277,7 +285,9 @@ class BlockPredictor:
             chosen = [
                 some_variants(variants[i], np.arange(predicted[i], ends[i])) for i in undecided
             ]
-            for i, found in zip(undecided, self._predict_all(chosen, self.model), strict=True):
+            together = self._predict_all(chosen, self.model)
+            apart = together.split([len(each) for each in chosen])
+            for i, found in zip(undecided, apart, strict=True):
                 predictions[i].append(found)
                 predicted[i] += len(found)
                 accepted[i] += int((predicted_label(found.values) == gold[i]).sum())
@@ -321,11 +331,3 @@ def _rounds(total: int) -> Iterator[int]:
             return
         yield min(size, left)
         left -= min(size, left)
-
-
-@contextmanager
-def _timing(costs: Costs, name: str) -> Iterator[None]:
-    """Add the seconds that pass to a cost."""
-    began = time.perf_counter()
-    yield
-    costs[name] += time.perf_counter() - began

@@ -134,7 +134,7 @@ class Measuring:
             samples.enter_unchanged(originals.values, perturbed)
             skips.pop(SAME_AS_ORIGINAL, None)
         chosen = np.flatnonzero(samples.used & originals.answered)
-        found = Measured(samples.spec, skips=skips, failures=_sorted(samples.failures))
+        found = Measured(samples.spec, skips=skips, failures=dict(sorted(samples.failures.items())))
         if not len(chosen):
             return found
         if is_control:
@@ -321,11 +321,7 @@ def _skips(samples: TransformationSamples, originals: Originals) -> dict[str, in
     for reason, n in (("no answer", n_failed), ("no answer to the original text", n_unanswered)):
         if n:
             found[reason] += n
-    return _sorted(found)
-
-
-def _sorted(counts: Mapping[str, int]) -> dict[str, int]:
-    return dict(sorted(counts.items()))
+    return dict(sorted(found.items()))
 
 
 def _z_of(stops: Sequence[EarlyStop]) -> float:

@@ -18,6 +18,7 @@ from disorder.metrics import two_digits
 from disorder.metrics.statistics.family_variance import effective_number, family_sizes
 from disorder.metrics.statistics.intervals import Z
 from disorder.metrics.statistics.skill import NaturalOutcomes, ThreeRatios, skill_of
+from disorder.metrics.statistics.skill_ratio import BeyondChance
 from disorder.results.conclusion import Caveat, Conclusion, ConclusionKind
 from disorder.results.run import DIGITS
 from disorder.types import Outcomes, Score
@@ -287,11 +288,7 @@ def _because(
         return
     skill = given.skill.score(run.z)
     if skill.low <= 0:
-        is_not = "is not" if found.kind == "no_skill" else "cannot be told to be"
-        yield (
-            f"accuracy {given.skill.accuracy:.2f} on original texts {is_not} above chance "
-            f"({given.skill.by_chance:.2f})"
-        )
+        yield _no_skill_shown(given.skill, skill, is_none=found.kind == "no_skill")
         return
     before, after = (float(share.mean()) for share in given.answered)
     if before - after > MOVED_SHARE:
@@ -306,6 +303,21 @@ def _because(
         yield f"chance is {ratio.chance:.2f}"
     if run.moved:
         yield f"only {' and '.join(run.moved)} was moved"
+
+
+def _no_skill_shown(skill: BeyondChance, score: Score, *, is_none: bool) -> str:
+    """Accuracy beside chance, and how many more examples would show skill of this size."""
+    beyond = f"{score.value:.2f} [{score.low:.2f}, {score.high:.2f}] beyond it"
+    claim = "is not above" if is_none else "is not shown to be above"
+    text = (
+        f"accuracy {skill.accuracy:.2f} on original texts {claim} chance "
+        f"({skill.by_chance:.2f}): {beyond}"
+    )
+    if is_none or score.value <= 0:
+        return text
+    times = ((score.high - score.value) / score.value) ** 2
+    n_more = two_digits(score.n * max(0.0, times - 1) * 1.05)
+    return f"{text}; about {n_more:,} more examples would show it, if it stays as it is"
 
 
 def _declines(given: NaturalOutcomes) -> str:

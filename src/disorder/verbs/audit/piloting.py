@@ -27,10 +27,11 @@ from disorder.randomness import digest
 from disorder.requests.settings import Settings
 from disorder.transformations import Transformation
 from disorder.transformations.words import NATURAL
-from disorder.types import Costs, Dataset, Outcomes, Variants, is_about_texts
+from disorder.types import Costs, Dataset, Outcomes, Task, Variants, is_about_texts
+from disorder.verbs.audit.behaviour import n_repeated
 from disorder.verbs.audit.block import BlockPredictor
-from disorder.verbs.audit.division import stages_of
 from disorder.verbs.audit.planning import planned, with_controls
+from disorder.verbs.audit.sampling import stages_of
 from disorder.verbs.model_loading import loaded_model
 from disorder.verbs.outcomes import OutcomeFacts
 from disorder.verbs.prompting import bound_prompt
@@ -51,6 +52,7 @@ class Pilot:
     n_available: int
     n_questions: int  # per text
     n_controls: int  # surface controls that an audit predicts besides
+    n_again: Callable[[int], int]  # texts of so many examples that are predicted again
     spent: Costs
     seconds: float
     n_cached: Callable[[int, int], int]  # of the texts of so many examples, with q variants each
@@ -79,10 +81,17 @@ def pilot(model: Any, data: Any, settings: Settings) -> Pilot:
         len(everything.examples),
         loaded.n_questions,
         len(with_controls([transformation], settings)) - 1,
+        partial(_n_again, dataset.task, settings),
         spent,
         seconds,
         partial(_n_cached, loaded, data, transformation, settings),
     )
+
+
+def _n_again(task: Task, settings: Settings, n_examples: int) -> int:
+    """How many texts an audit predicts again, originals and variants, to know the noise floor."""
+    is_probed = settings.fidelity == NATURAL and bool(task.labels)
+    return 2 * settings.repeats * n_repeated(n_examples) if is_probed else 0
 
 
 def _n_cached(
@@ -104,6 +113,12 @@ def _n_cached(
         looked_up, task=dataset.task, q=q, seed=settings.seed, short=settings.short_texts
     )
     variants = [each for each in made if isinstance(each, Variants)]
+    for control in with_controls([transformation], settings):
+        if control.is_control:
+            written = control.apply_all(
+                looked_up, task=dataset.task, q=q, seed=settings.seed, short=settings.short_texts
+            )
+            variants += [each for each in written if isinstance(each, Variants)]
     found = loaded.n_cached([example.texts for example in looked_up], variants)
     return round(found * len(dataset.examples) / len(looked_up))
 
@@ -121,6 +136,8 @@ def _outcomes(
         samples = TransformationSamples.empty(stage.transformation, stage.count, numbers)
         result = predictor(stage.block(dataset.examples, 0, 0))
         samples.add(result.table, result.skips, len(numbers))
+        if dataset.task.labels and not (np.nan_to_num(samples.values[:, 0]) > 0).any():
+            return None  # no text is answered: variants say nothing
         found.append(samples)
     originals, perturbed = found
     original = originals.values[:, 0]
@@ -160,7 +177,10 @@ def variants_of_an_audit(
     tried = replace(settings, q=EVERY_EXAMPLE[0], short="use")
     predictor = BlockPredictor.of(lambda: loaded, few, [chosen], tried)
     outcomes = _outcomes(predictor, few, chosen, tried)
-    ratio = 0.0 if outcomes is None else _variance_ratio(outcomes)
+    if outcomes is None:
+        why = f"none of {len(few.examples)} examples can be perturbed and is answered"
+        return EVERY_EXAMPLE[0], f"q is {EVERY_EXAMPLE[0]}: {why}"
+    ratio = _variance_ratio(outcomes)
     q = variants_needed(ratio, is_plentiful=settings.may_stop)
     told = f"predictions vary {ratio:.2g} times as much within examples as between them"
     return q, f"q is {q}: under {chosen.spec} {told} ({len(few.examples)} examples)"

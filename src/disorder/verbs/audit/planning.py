@@ -11,11 +11,11 @@ from disorder.errors import BadSetting, DisorderError, MissingData, MissingPacka
 from disorder.metrics import CURTAILED, Metric, planned_names, threshold
 from disorder.metrics.acceptance import CURVE
 from disorder.requests.settings import Settings
+from disorder.results.conclusion import RANK
 from disorder.transformations import Transformation, parse, suite
 from disorder.transformations.words import NATURAL
 from disorder.types import ORIGINAL, Dataset, Task, is_about_texts
 from disorder.verbs.audit.prompt_breaking import LISTS, list_transformations, on_segments
-from disorder.verbs.audit.verdicts import RANK
 from disorder.verbs.gate import ScoreNames
 
 LEFT_OUT = "left out:"  # how notes on missing transformations begin

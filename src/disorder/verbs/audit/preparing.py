@@ -21,6 +21,7 @@ from disorder.models import LoadedModel
 from disorder.models.prompting import Prompt
 from disorder.registry import EnginePart, part
 from disorder.requests.settings import Settings
+from disorder.results.conclusion import RANK
 from disorder.results.progress import Steps, shown_progress
 from disorder.results.run import Run
 from disorder.results.run_folder import new_run
@@ -43,7 +44,6 @@ from disorder.verbs.audit.planning import (
 from disorder.verbs.audit.prompt_breaking import check_segments, perturbable_prompt
 from disorder.verbs.audit.prompt_spread import PromptShare
 from disorder.verbs.audit.resuming import continue_run, recorded_plan
-from disorder.verbs.audit.verdicts import RANK
 from disorder.verbs.audit.watching import LiveGate, StopWhen, Watcher
 from disorder.verbs.model_loading import load_with, loaded_model
 from disorder.verbs.prompting import bound_prompt
@@ -110,15 +110,18 @@ def prepared(
     run.notes = [*dataset.notes, *rare_labels(dataset), *left_out, *said, *notes]
     if before is not None:
         continue_run(run, before)
-    predictor = BlockPredictor.of(partial(_same, loaded), dataset, plan, chosen, decided_at)
+    predictor = BlockPredictor.of(lambda: loaded, dataset, plan, chosen, decided_at)
     if families is not None and chosen.is_until_decided:
         watch.append(UntilDecided.of(plan, dataset, chosen, families, predictor))
+    engine = _engine(predictor, model, dataset, chosen, prompt)
     budget = Budget.of(
         chosen,
         {} if before is None else before.spent,
         elsewhere=turn.spent,
         n_sharing=turn.n_left,
     )
+    if budget.limits:
+        watch.append(budget)
     return Audit(
         dataset=dataset,
         predictor=predictor,
@@ -129,10 +132,10 @@ def prepared(
             shown_progress(progress),
             {ORIGINAL: 1.0, **{each.spec: float(each.count(chosen.n_variants)) for each in plan}},
         ),
-        engine=_engine(predictor, model, dataset, chosen, prompt),
+        engine=engine,
         requested=requested,
         budget=budget,
-        watch=[*watch, budget] if budget.limits else watch,
+        watch=watch,
         is_resumed=before is not None,
         resume_with=turn.resume_with,
         families=families,
@@ -240,9 +243,5 @@ def _engine(
         load = partial(load_with, model, dataset.task, chosen, prompt, chosen.precision)
         worker = replace(predictor, load=load)
     start = part(EnginePart, chosen.engine).function
-    found: Engine = start(partial(_same, worker), chosen.address, chosen.workers)
+    found: Engine = start(lambda: worker, chosen.address, chosen.workers)
     return found
-
-
-def _same(thing: Any) -> Any:
-    return thing

@@ -12,12 +12,12 @@ from disorder.models.prompting import Prompt
 from disorder.requests.audit import AuditOptions
 from disorder.requests.keywords import takes_options
 from disorder.requests.settings import Settings
+from disorder.results.conclusion import RANK
 from disorder.transformations import Transformation
 from disorder.types import OF_PROMPTS, Dataset
 from disorder.verbs.audit.budget import Prices
 from disorder.verbs.audit.planning import planned_for
 from disorder.verbs.audit.prompt_breaking import perturbable_prompt
-from disorder.verbs.audit.verdicts import RANK
 from disorder.verbs.prompting import bound_prompt
 from disorder.verbs.selected_data import selected_data
 

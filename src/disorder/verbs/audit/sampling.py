@@ -1,5 +1,6 @@
-"""Sampling: block after block is perturbed and predicted (or read, where an earlier session did
-that), kept, and shown to watchers, which may end it early.
+"""Sampling: the stages of an audit (the original texts, then each transformation) one after the
+other, block after block. A block is perturbed and predicted (or read, where an earlier session did
+that), kept in a part of its own, and shown to watchers, which may end it early.
 """
 
 from __future__ import annotations
@@ -17,13 +18,99 @@ from disorder.engines import Engine
 from disorder.errors import BadData, DisorderError, option
 from disorder.store.sample_parts import SampleParts
 from disorder.store.samples import predictions_of, storable
-from disorder.types import CONTROL_OF, Costs, Dataset, Floats, Ints, Outcomes, Progress
-from disorder.verbs.audit.block import BlockPredictor, BlockResult
+from disorder.transformations import Transformation
+from disorder.types import (
+    CONTROL_OF,
+    ORIGINAL,
+    Costs,
+    Dataset,
+    Example,
+    Floats,
+    Ints,
+    Outcomes,
+    Progress,
+)
+from disorder.verbs.audit.block import Block, BlockPredictor, BlockResult
 from disorder.verbs.audit.budget import Budget
-from disorder.verbs.audit.division import Block, Stage, block_size
 from disorder.verbs.audit.watching import STOP_WHEN, Watcher, not_predicted
 from disorder.verbs.outcomes import OutcomeFacts
 from disorder.verbs.transformation_samples import ExampleNumbers, TransformationSamples
+
+BLOCK = 4096  # texts in a block: what a crash can cost; fixed: files do not depend on batch size
+BLOCK_LETTERS = 1 << 26  # letters in a block: only texts of many thousand words reach it
+LONGEST_NAME = 100  # letters of a spec in the name of a part
+CURTAILED_BLOCK = 512  # examples in a block whose variants are predicted in rounds
+SERVER_BLOCK = 512  # texts in a block that a server predicts, where every prediction counts
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The original texts (transformation None), or all texts under one transformation."""
+
+    number: int
+    transformation: Transformation | None
+    count: int  # variants of an example at most
+
+    @property
+    def spec(self) -> str:
+        """The transformation as run files name it."""
+        return ORIGINAL if self.transformation is None else self.transformation.spec
+
+    def block(self, examples: Sequence[Example], start: int, index: int) -> Block:
+        """Some examples of the stage as its block number `index`."""
+        name = "".join(char if char.isalnum() else "-" for char in self.spec[:LONGEST_NAME])
+        part = f"{self.number:02d}-{name}-{index:05d}.parquet"
+        return Block(part, self.spec, examples, start)
+
+    def again(self, examples: Sequence[Example], repeat: int) -> Block:
+        """Some examples whose texts are predicted again, of several variants the first."""
+        block = self.block(examples, 0, repeat)
+        part = block.part.replace(".parquet", "-again.parquet")
+        return replace(block, part=part, repeat=repeat)
+
+    def blocks(
+        self,
+        examples: Sequence[Example],
+        *,
+        size: int,
+        is_curtailed: bool,
+        ends: Sequence[int] = (),
+    ) -> Iterator[Block]:
+        """The examples of the stage in blocks of `size` texts; one ends after each number of
+        examples in `ends`, where somebody looks.
+        """
+        n_examples = max(1, size // self.count)
+        if is_curtailed and self.count > 1:
+            n_examples = CURTAILED_BLOCK
+        start = index = 0
+        for end in sorted({*ends, len(examples)}):
+            for chosen in in_blocks(examples[start:end], n_examples, self.count):
+                yield self.block(chosen, start, index)
+                start += len(chosen)
+                index += 1
+
+
+def stages_of(plan: Sequence[Transformation], q: int) -> list[Stage]:
+    """The stages of an audit: the original texts first."""
+    perturbed = [Stage(number, each, each.count(q)) for number, each in enumerate(plan, start=1)]
+    return [Stage(0, None, 1), *perturbed]
+
+
+def in_blocks(examples: Sequence[Example], size: int, count: int) -> Iterator[Sequence[Example]]:
+    """The examples in blocks of `size`, fewer where their texts are so long that the variants
+    would not fit into memory together.
+    """
+    start = 0
+    letters = 0
+    for i, example in enumerate(examples):
+        own = count * sum(len(text or "") for text in example.texts)
+        if i > start and (i - start == size or letters + own > BLOCK_LETTERS):
+            yield examples[start:i]
+            start = i
+            letters = 0
+        letters += own
+    if start < len(examples):
+        yield examples[start:]
 
 
 @dataclass
@@ -123,7 +210,7 @@ class Sampling:
     @property
     def size(self) -> int:
         """How many texts go into a block."""
-        return block_size(is_remote=self.source.predictor.model.is_remote)
+        return SERVER_BLOCK if self.source.predictor.model.is_remote else BLOCK
 
 
 def sampled_stages(sampling: Sampling) -> Iterator[TransformationSamples]:
@@ -137,6 +224,8 @@ def sampled_stages(sampling: Sampling) -> Iterator[TransformationSamples]:
         samples = TransformationSamples.empty(stage.transformation, stage.count, numbers)
         for places in _blocks(sampling, stage, samples):
             has_probabilities = has_probabilities or samples.has_probabilities
+            if not sampling.watch:
+                continue
             found = _watched(sampling, samples, original, places)
             for watcher in sampling.watch:
                 watcher.take(found, samples.n_done, has_probabilities=has_probabilities)

@@ -26,10 +26,8 @@ def edges_of(width: float, most: float) -> Floats:
 
 
 def by_bin(values: Floats, is_accepted: Bools, edges: Floats) -> list[BinnedAcceptance]:
-    """The share of variants that got the gold label, by bin of their value (NaN: no variant), for
-    bins of five examples or more.
-
-    Intervals resample examples: the variants of one example are no independent evidence.
+    """The share of variants that got the gold label, by bin of their value (NaN: no variant), of
+    five examples or more; intervals resample examples.
     """
     places = np.searchsorted(edges, values, side="right") - 1
     places[values == edges[-1]] = len(edges) - 2
@@ -51,10 +49,8 @@ def by_bin(values: Floats, is_accepted: Bools, edges: Floats) -> list[BinnedAcce
 
 
 def slope_within(values: Floats, is_accepted: Bools) -> Score | None:
-    """How much acceptance rises per unit of the value between variants of the same example, so
-    that differences between examples play no part.
-
-    None where no two examples have variants that differ in the value.
+    """How much acceptance rises per unit of the value between variants of the same example; None
+    where no two examples have variants that differ in it.
     """
     there = ~np.isnan(values)
     x = np.where(there, values - _means(values, there), 0.0)

@@ -17,10 +17,8 @@ MAX_ORDER = 4
 def bleu(
     sentence: Sentence, positions: Ints, *, n: int = MAX_ORDER, is_reference: bool = False
 ) -> Floats:
-    """BLEU-1 … BLEU-n of each row of positions with its sentence (rows × n).
-
-    `is_reference` takes the row as the reference and the sentence as the candidate, as UNLI's
-    released code does; for rows of the sentence's own length both directions are the same number.
+    """BLEU-1 … BLEU-n of each row of positions with its sentence (rows × n); `is_reference` takes
+    the row as the reference, as UNLI's released code does.
     """
     kinds = cased_kinds(sentence)
     matches = _matches(kinds, kinds[positions], n)

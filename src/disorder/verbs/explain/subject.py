@@ -73,10 +73,8 @@ class PerturbedExamples:
 
 @dataclass(eq=False)
 class Subject:
-    """The model and the data that are explained.
-
-    `transformation` is how texts are perturbed unless an explanation names its own; `allow` raises
-    where the budget has no room for so many more texts.
+    """The model and the data that are explained; `transformation` perturbs texts, `allow` raises
+    where the budget has no room for so many more.
     """
 
     model: LoadedModel

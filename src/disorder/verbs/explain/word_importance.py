@@ -133,11 +133,11 @@ def importance(
     if lexicon:
         tops = [bare(each.original.words[each.original.top]) for each in examples]
         gold = [each.example.label for each in examples]
-        more = polarities(title, tops, gold, known, subject.task.labels)
-        figures += more.figures
-        tables.insert(0, more.table)
-        scores |= more.scores
-        finding += "; " + polarity_finding(more.scores)
+        drawn, table, found = polarities(title, tops, gold, known, subject.task.labels)
+        figures += drawn
+        tables.insert(0, table)
+        scores |= found
+        finding += "; " + polarity_finding(found)
     notes = [f"texts are shuffled by {perturbed.outcomes.transformation}"]
     return Explained(finding, figures, tables, scores, notes, perturbed.skips)
 

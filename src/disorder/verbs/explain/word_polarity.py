@@ -7,7 +7,6 @@ numbers whose sign is meant.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -56,22 +55,13 @@ def _polarity(spec: str, label: str) -> str:
     return "positive" if value > 0 else "negative"
 
 
-@dataclass(frozen=True)
-class PolarityFound:
-    """What the lexicon says about the most important words."""
-
-    figures: list[Figure]
-    table: Table
-    scores: dict[str, Score]
-
-
 def polarities(
     title: str,
     tops: Sequence[str],
     gold: Sequence[str],
     known: Mapping[str, str],
     labels: Sequence[str],
-) -> PolarityFound:
+) -> tuple[list[Figure], Table, dict[str, Score]]:
     """How often the word that weighs most is in the lexicon, and the label of its polarity."""
     found = np.array([known.get(word.casefold(), "") for word in tops])
     scores = {"found": share(found != "")}
@@ -88,7 +78,7 @@ def polarities(
     ]
     caption = "The word that weighs most and its polarity in the lexicon."
     table = Table(f"{title}_lexicon", caption, words)
-    return PolarityFound(_figure(title, rows, labels), table, scores)
+    return _figure(title, rows, labels), table, scores
 
 
 def polarity_finding(scores: Mapping[str, Score]) -> str:

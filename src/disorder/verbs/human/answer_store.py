@@ -85,10 +85,8 @@ class AnswerStore:
     def answer(
         self, annotator: str, item: str, attempt: int, answer: str, seconds: float | None
     ) -> bool:
-        """Store an answer durably; False when the same one was stored before.
-
-        Another answer to an attempt that has one comes from a second window: it is not stored, and
-        says so.
+        """Store an answer durably; False when the same one was stored before, an error when another
+        one was, in a second window.
         """
         with self._writing() as connection:
             known = _attempts(connection, annotator, item)

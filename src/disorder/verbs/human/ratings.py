@@ -34,10 +34,8 @@ from disorder.verbs.human.task_folder import (
 
 
 def resampled_sums(parts: Floats, statistic: Callable[[Floats], Floats]) -> tuple[float, float]:
-    """A percentile interval over items for a statistic of the sum of `parts` (one row per item).
-
-    `statistic` takes sums (resamples × …) and returns one number per resample; resamples for which
-    it is undefined are left out.
+    """A percentile interval over items for a statistic of the sum of `parts` (one row per item),
+    without resamples for which it is undefined.
     """
     n_items = len(parts)
     flat = parts.reshape(n_items, -1)
@@ -59,10 +57,8 @@ def paired_difference(first: Floats, second: Floats, *, skipped: int = 0) -> Sco
 
 
 def weighted_sum(scores: Sequence[Score], weights: Sequence[float]) -> Score:
-    """A weighted sum of scores measured on different items, with an interval that recovers the
-    variance of each score from its bounds.
-
-    After Zou and Donner (2008); for the difference of two shares this is Newcombe's interval.
+    """A weighted sum of scores of different items, its interval from theirs: Zou and Donner (2008);
+    for the difference of two shares, Newcombe's.
     """
     value = 0.0
     below: list[float] = []
@@ -201,10 +197,8 @@ def _scored(
     skipped: int,
     same: str,
 ) -> Score:
-    """A statistic of sums over items, with its interval; `same` is the reason if it is undefined.
-
-    Imagined items join the resampling, as in `disorder.metrics`: without them the interval would
-    have no width where all agree.
+    """A statistic of sums over items, with its interval (imagined items join the resampling);
+    `same` is the reason if it is undefined.
     """
     value = float(statistic(parts.sum(axis=0)[None])[0])
     if np.isnan(value):

@@ -9,7 +9,7 @@ evidence.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -110,15 +110,9 @@ class HumanScores(BaseModel):
         return self.model_dump(exclude={"schema_version"})
 
 
-@dataclass(frozen=True)
-class HumanMeasurement:
-    """One score to measure: whose, on which texts, and how."""
-
-    evaluator: str
-    transformation: str
-    metric: str
-    group: str
-    measure: Callable[[], Score]
+PLACE = ("evaluator", "transformation", "metric", "group")
+# one score to measure: whose, on which texts, which, of which group; and how
+HumanMeasurement = tuple[tuple[str, str, str, str], Callable[[], Score]]
 
 
 def score(folder: str | Path, *, progress: Progress | None = None) -> HumanScores:
@@ -128,23 +122,16 @@ def score(folder: str | Path, *, progress: Progress | None = None) -> HumanScore
     scores: list[HumanRecord] = []
     omitted: list[HumanOmitted] = []
     measurements = [*_performance(ratings), *_agreement(ratings)]
-    for number, wanted in enumerate(measurements, start=1):
+    for number, (place, measure) in enumerate(measurements, start=1):
         told("scores", number, len(measurements), "")
-        place = (wanted.transformation, wanted.metric, wanted.group)
+        evaluator, transformation, metric, group = place
         try:
-            record = Record.of(*place, wanted.measure())
+            record = Record.of(transformation, metric, group, measure())
         except NothingToMeasure as reason:
-            omitted.append(
-                HumanOmitted(
-                    evaluator=wanted.evaluator,
-                    transformation=wanted.transformation,
-                    metric=wanted.metric,
-                    group=wanted.group,
-                    reason=str(reason),
-                )
-            )
+            about = dict(zip(PLACE, place, strict=True))
+            omitted.append(HumanOmitted(**about, reason=str(reason)))
             continue
-        scores.append(HumanRecord(evaluator=wanted.evaluator, **asdict(record)))
+        scores.append(HumanRecord(evaluator=evaluator, **asdict(record)))
     task = ratings.task
     return HumanScores(
         kind=task.kind,
@@ -180,7 +167,7 @@ def _performance(ratings: Ratings) -> Iterator[HumanMeasurement]:
         for name in evaluators:
             for metric, function in _metrics_of(ratings, name).items():
                 measure = partial(function, ratings, name, mask)
-                yield HumanMeasurement(name, transformation, metric, group, measure)
+                yield (name, transformation, metric, group), measure
     for name in evaluators:
         yield from _across_transformations(ratings, name)
 
@@ -202,13 +189,13 @@ def _across_transformations(ratings: Ratings, name: str) -> Iterator[HumanMeasur
     if ratings.task.kind == "label":
         if PERTURBED in masks:
             measure = partial(drop, ratings, name, masks[ORIGINAL], masks[PERTURBED])
-            yield HumanMeasurement(name, ALL, "drop", "all", measure)
+            yield (name, ALL, "drop", "all"), measure
         return
     for family, members in FAMILIES.items():
         present = [mask for spec, mask in masks.items() if spec.split(":")[0] in members]
         if len(present) > 1:
             measure = partial(average_invalid, ratings, name, present)
-            yield HumanMeasurement(name, family, "invalid", "all", measure)
+            yield (name, family, "invalid", "all"), measure
 
 
 def _agreement(ratings: Ratings) -> Iterator[HumanMeasurement]:
@@ -217,20 +204,20 @@ def _agreement(ratings: Ratings) -> Iterator[HumanMeasurement]:
     if len(annotators) < 2:
         for metric in ("cohen_kappa", *OF_SEVERAL):
             measure = partial(_not_measurable, "one annotator only")
-            yield HumanMeasurement(ALL, ALL, metric, "all", measure)
+            yield (ALL, ALL, metric, "all"), measure
         return
     for i, j in combinations(range(len(annotators)), 2):
         pair = f"{annotators[i]} & {annotators[j]}"
         measure = partial(cohen_kappa, ratings.table[:, [i, j]], ratings.n_labels)
-        yield HumanMeasurement(pair, ALL, "cohen_kappa", "all", measure)
+        yield (pair, ALL, "cohen_kappa", "all"), measure
     for transformation, group, mask in ratings.groups():
         if transformation in (ALL, ORIGINAL, PERTURBED) and group == "all":
             for metric, statistic in OF_SEVERAL.items():
                 measure = partial(statistic, ratings.table[mask], ratings.n_labels)
-                yield HumanMeasurement(ALL, transformation, metric, group, measure)
+                yield (ALL, transformation, metric, group), measure
     if len(annotators) < MIN_VOTES:
         measure = partial(_not_measurable, f"fewer than {MIN_VOTES} annotators")
-        yield HumanMeasurement(MAJORITY, ALL, "accuracy", "all", measure)
+        yield (MAJORITY, ALL, "accuracy", "all"), measure
 
 
 def _not_measurable(reason: str) -> Score:

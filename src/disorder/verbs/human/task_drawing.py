@@ -10,7 +10,7 @@ One with too few gives all it has and the others continue: as even as the data a
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -18,10 +18,11 @@ import numpy as np
 from disorder.errors import DisorderError, option
 from disorder.randomness import digest
 from disorder.types import ORIGINAL
-from disorder.verbs.human.text_pool import PooledText, TextGroup, TextPool
+from disorder.verbs.human.text_pool import Length, PooledText, TextGroup, TextPool
 
 CellName = TypeVar("CellName", bound=Hashable)
 Drawn = TypeVar("Drawn")
+LENGTHS: tuple[Length, ...] = ("short", "long")
 
 
 def draw_in_turn(cells: Mapping[CellName, Iterable[Drawn]], n: int) -> dict[CellName, list[Drawn]]:
@@ -72,25 +73,17 @@ class Stratum:
 
     group: TextGroup
     label: str
-    length: str
-
-
-@dataclass(frozen=True)
-class DrawnText:
-    """A text that was drawn, and whether it is short or long."""
-
-    text: PooledText
-    length: str
+    length: Length
 
 
 def draw_texts(
     pool: TextPool, n: int, *, with_originals: bool
-) -> tuple[list[DrawnText], list[str]]:
+) -> tuple[list[PooledText], list[str]]:
     """Draw n texts evenly, and say where there were too few; the smallest groups draw first."""
     quotas = group_quotas(list(pool.groups), n, with_originals=with_originals)
     length_of = _length_of(pool)
     used: set[str] = set()
-    drawn: list[DrawnText] = []
+    drawn: list[PooledText] = []
     shortages: list[str] = []
     for group in sorted(quotas, key=lambda group: len(pool.groups[group]) / max(1, quotas[group])):
         strata = {
@@ -98,7 +91,9 @@ def draw_texts(
         }
         taken = draw_in_turn(strata, quotas[group])
         drawn += [
-            DrawnText(text, stratum.length) for stratum, texts in taken.items() for text in texts
+            replace(text, length=stratum.length)
+            for stratum, texts in taken.items()
+            for text in texts
         ]
         shortages += _shortages(group, quotas[group], taken)
     if not drawn:
@@ -146,7 +141,7 @@ def _strata(pool: TextPool, group: TextGroup) -> list[Stratum]:
     strata = {
         f"{label}\0{length}": Stratum(group, label, length)
         for label in labels
-        for length in ("short", "long")
+        for length in LENGTHS
     }
     return [strata[name] for name in shuffled(strata, pool.seed, *map(str, group))]
 

@@ -168,10 +168,8 @@ def write_folder(
     instructions: str,
     annotators: Sequence[Annotator],
 ) -> None:
-    """Write a task folder; the secret files can be read by their owner only.
-
-    task.json goes first and comes last: stopped half-way, there is no task, and no items stand
-    beside the key of others.
+    """Write a task folder; only the owner can read the secret files. task.json goes first and comes
+    last: stopped half-way, there is no task.
     """
     files = {
         ITEMS: _as_lines(items),

@@ -24,7 +24,7 @@ from disorder.store.store import Store
 from disorder.transformations import parse, suite
 from disorder.types import ORIGINAL
 from disorder.verbs.human.answer_store import AnswerStore
-from disorder.verbs.human.task_drawing import DrawnText, draw_texts
+from disorder.verbs.human.task_drawing import draw_texts
 from disorder.verbs.human.task_folder import (
     ANSWERS,
     FILES,
@@ -111,7 +111,7 @@ def make(source: str | Path, out: str | Path, **options: Unpack[HumanMakeOptions
         is_mixed = asked.task == "valid" or not is_run
         with_originals = is_mixed if asked.whole is None else asked.whole
         drawn, notes = draw_texts(pool, asked.n, with_originals=with_originals)
-        pool.check([entry.text for entry in drawn])
+        pool.check(drawn)
         is_pair = asked.task == "label" and pool.is_pair
         is_nli = set(pool.task.labels) == set(NLI)
         names = ["Premise", "Hypothesis"] if is_nli else ["First text", "Second text"]
@@ -128,7 +128,7 @@ def make(source: str | Path, out: str | Path, **options: Unpack[HumanMakeOptions
             seed=pool.seed,
             n_items=len(drawn),
             notes=[*notes, *unsaid(asked.task, pool.task.labels, asked.labels or {})],
-            transformations=sorted({entry.text.transformation for entry in drawn} - {ORIGINAL}),
+            transformations=sorted({text.transformation for text in drawn} - {ORIGINAL}),
             made=datetime.now(UTC).isoformat(timespec="seconds"),
         )
         return _written(out, pool, about, drawn, asked.annotators)
@@ -217,15 +217,15 @@ def _check_pool(pool: TextPool, task: TaskKind, source: str) -> None:
 
 
 def _written(
-    out: Path, pool: TextPool, task: HumanTask, drawn: Sequence[DrawnText], names: Sequence[str]
+    out: Path, pool: TextPool, task: HumanTask, drawn: Sequence[PooledText], names: Sequence[str]
 ) -> MadeTask:
     # in random order, by names that tell nothing about them
     order = generator(pool.seed, "human items").permutation(len(drawn)).tolist()
     width = max(3, len(str(len(drawn))))
     numbered = {f"i{number:0{width}d}": drawn[i] for number, i in enumerate(order, start=1)}
     side = _judged_side(pool)
-    items = [_item(name, entry.text, task.kind, side) for name, entry in numbered.items()]
-    key = [_key(name, entry, task.kind) for name, entry in numbered.items()]
+    items = [_item(name, text, task.kind, side) for name, text in numbered.items()]
+    key = [_key(name, text, task.kind) for name, text in numbered.items()]
     # not from the seed: a link that can be computed is not personal
     annotators = [Annotator(name=name, token=secrets.token_urlsafe(24)) for name in names]
     write_folder(out, task, items, key, instructions=instructions_for(task), annotators=annotators)
@@ -247,20 +247,16 @@ def _item(name: str, text: PooledText, kind: TaskKind, side: Side) -> TaskItem:
     return TaskItem(item=name, text_a=first if side == "a" or second is None else second)
 
 
-def _key(name: str, entry: DrawnText, kind: TaskKind) -> ItemKey:
-    text = entry.text
+def _key(name: str, text: PooledText, kind: TaskKind) -> ItemKey:
     example = text.example
-    if kind == "label":
-        gold = example.label
-    else:
-        gold = VALID if text.transformation == ORIGINAL else INVALID
+    validity = VALID if text.transformation == ORIGINAL else INVALID
     return ItemKey(
         item=name,
-        gold=gold,
+        gold=example.label if kind == "label" else validity,
         transformation=text.transformation,
         set=text.set,
         label=example.label,
-        length="short" if entry.length == "short" else "long",
+        length=text.length,
         example=example.id,
         variant=text.variant,
         original_a=example.texts[0],

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -65,6 +65,7 @@ def _is_one_of(column: pa.ChunkedArray, names: Collection[str]) -> pa.ChunkedArr
 
 D_C = "D_c"  # examples whose original text the model predicts correctly
 D_F = "D_f"  # the other examples
+Length = Literal["short", "long"]
 TextGroup = tuple[str, str | None]  # transformation and set (D_c, D_f, or None)
 
 
@@ -79,6 +80,7 @@ class PooledText:
     variant: int | None = None
     model_answer: str | None = None
     model_original: str | None = None
+    length: Length = "short"
 
 
 @dataclass

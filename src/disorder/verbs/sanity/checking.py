@@ -33,7 +33,7 @@ from disorder.store.store import Store
 from disorder.types import Progress, Score
 from disorder.verbs.sanity.linear import TrainedByRecipe, TrialModel, default_model
 from disorder.verbs.sanity.result import Sanity, write_folder
-from disorder.verbs.sanity.rows import LIMIT, DatasetRows, RowLimits, read_rows
+from disorder.verbs.sanity.rows import LIMIT, DatasetRows, read_rows
 from disorder.verbs.sanity.trials import CheckInput, Trials
 from disorder.verbs.sanity.verdicts import (
     NOT_NEEDED,
@@ -58,11 +58,6 @@ class SanityRequest(SanityFields):
     def rule(self) -> VerdictRule:
         """The rule that verdicts follow."""
         return VerdictRule(self.margin, self.skill)
-
-    @property
-    def limits(self) -> RowLimits:
-        """How many rows are used."""
-        return RowLimits(self.limit, self.train_limit)
 
     @property
     def parts(self) -> list[CheckPart]:
@@ -166,7 +161,8 @@ def _run_checks(request: SanityRequest, progress: Progress, store: Store) -> San
         request.data,
         request.train,
         folds=request.folds,
-        limits=request.limits,
+        limit=request.limit,
+        train_limit=request.train_limit,
         margin=request.margin,
         settings=request.reading,
     )

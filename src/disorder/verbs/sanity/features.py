@@ -92,10 +92,8 @@ def sizes(texts: Sequence[Texts]) -> RowFeatures:
 
 
 def overlap(texts: Sequence[Texts]) -> RowFeatures:
-    """The share of the second text's words that the first has, and nothing else.
-
-    A share and not a number of words: where one text has all words of the other it is the same for
-    all, however long they are.
+    """The share of the second text's words that the first has: a share says nothing of lengths
+    where one text has all words of the other.
     """
     share = np.array([shared_words(a, b) for a, b in texts])
     return _binned(60, [np.round(20 * share).astype(np.int64)])

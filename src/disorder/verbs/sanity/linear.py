@@ -34,10 +34,8 @@ class TrialModel(Protocol):
         """Texts in the form that it learns from."""
 
     def fit(self, encoded: Any, rows: Ints, targets: NDArray[Any], key: str, fold: int) -> Any:
-        """A model trained on these rows.
-
-        `targets` are their gold values, `key` names how texts are perturbed, `fold` the part left
-        out.
+        """A model trained on these rows and gold `targets`; `key` is how texts are perturbed,
+        `fold` left out.
         """
 
     def predict(self, fitted: Any, encoded: Any, rows: Ints) -> Floats:
@@ -105,36 +103,8 @@ class FittedLinear:
     model: Any
 
 
-@dataclass(frozen=True)
-class ConstantModel:
-    """The same prediction for every text, for training rows with one label or no feature."""
-
-    classes_: Ints
-    prediction: Floats
-
-    @classmethod
-    def fitted_to(cls, targets: NDArray[Any], *, is_regression: bool) -> ConstantModel:
-        """The mean of numbers, or how frequent each label is."""
-        if is_regression:
-            return cls(np.empty(0, dtype=np.int64), np.array([targets.mean()]))
-        labels, counts = np.unique(targets, return_counts=True)
-        return cls(labels, counts / counts.sum())
-
-    def predict(self, encoded: Any) -> Floats:
-        """The number, once per row."""
-        return np.repeat(self.prediction, encoded.shape[0])
-
-    def predict_proba(self, encoded: Any) -> Floats:
-        """The shares of the labels, once per row."""
-        return np.tile(self.prediction, (encoded.shape[0], 1))
-
-
-@dataclass(frozen=True)
-class LinearSetting:
-    """How many blocks of features are used, and how weakly the weights are regularised."""
-
-    n_blocks: int
-    strength: float
+# how many blocks of features are used, and how weakly the weights are regularised
+LinearSetting = tuple[int, float]
 
 
 @dataclass
@@ -168,7 +138,7 @@ class HashedLinear:
         shuffled = generator(self.seed, "sanity", "apart", str(fold)).permutation(len(rows))
         held_out = shuffled % HELD_OUT == 0
         settings = [
-            LinearSetting(n_blocks, strength)
+            (n_blocks, strength)
             for n_blocks in range(1, len(self.blocks) + 1)
             for strength in STRENGTHS
         ]
@@ -207,19 +177,21 @@ class HashedLinear:
     def _fitted(
         self, encoded: Any, rows: Ints, targets: NDArray[Any], setting: LinearSetting
     ) -> FittedLinear:
+        from sklearn.dummy import DummyClassifier, DummyRegressor
         from sklearn.exceptions import ConvergenceWarning
 
         given = encoded[rows]
         counts = np.bincount(given.indices, minlength=encoded.shape[1])
-        counts = counts[: SIZE * setting.n_blocks]
+        n_blocks, strength = setting
+        counts = counts[: SIZE * n_blocks]
         columns = np.flatnonzero(counts >= RARE)
         if not len(columns):
             columns = np.flatnonzero(counts)
         is_regression = self.task.is_regression
         if not len(columns) or (not is_regression and len(np.unique(targets)) < 2):
-            constant = ConstantModel.fitted_to(targets, is_regression=is_regression)
-            return FittedLinear(columns, constant)
-        estimator = _estimator(self.task, setting.strength)
+            dummy = DummyRegressor() if is_regression else DummyClassifier(strategy="prior")
+            return FittedLinear(columns, dummy.fit(given[:, columns], targets))
+        estimator = _estimator(self.task, strength)
         with warnings.catch_warnings():
             # The last decimals of the weights do not matter here.
             warnings.simplefilter("ignore", ConvergenceWarning)

@@ -66,47 +66,32 @@ class DatasetRows:
         return len(np.unique(self.cluster[self.tested]))
 
 
-@dataclass(frozen=True)
-class RowLimits:
-    """How many rows are used: of the data, and of rows to train on; None where it was not said."""
-
-    data: int | None = None
-    train: int | None = None
-
-    @property
-    def most_trained(self) -> int:
-        """How many rows are trained on at most."""
-        return LIMIT if self.train is None else self.train
-
-    @property
-    def most_dealt(self) -> int:
-        """How many rows are cross-fitted at most."""
-        said = [each for each in (self.data, self.train) if each is not None]
-        return min(said, default=LIMIT)
-
-
 def read_rows(
     data: Any,
     train: Any,
     *,
     folds: int | None,
-    limits: RowLimits,
     margin: float,
     settings: Settings,
+    limit: int | None = None,
+    train_limit: int | None = None,
 ) -> DatasetRows:
     """Read the data, find its training split, and decide which rows are trained on and tested."""
-    test_set = selected_data(data, replace(settings, limit=limits.data))
+    test_set = selected_data(data, replace(settings, limit=limit))
     train_source = train_spec(data, settings.data_dir) if train is None else train
     train_set = None if train_source is None else selected_data(train_source, settings)
+    most = LIMIT if train_limit is None else train_limit
     if train_set is None:
-        return _deal(test_set, None, folds or FOLDS, limits.most_dealt, settings.seed)
+        said = [each for each in (limit, train_limit) if each is not None]
+        return _deal(test_set, None, folds or FOLDS, min(said, default=LIMIT), settings.seed)
     _check_same_task(train_set, test_set)
     # With so many rows the interval of any share is no wider than the margin.
     enough = ceil((Z / margin) ** 2)
-    is_said = train is not None or limits.data is not None
+    is_said = train is not None or limit is not None
     if folds is None and (is_said or len(test_set.examples) >= enough):
-        return _split(test_set, train_set, limits, enough, settings.seed)
-    dealt = _deal(test_set, train_set, folds or FOLDS, limits.most_trained, settings.seed)
+        most_tested = limit or max(enough, ceil(TEST_SHARE * most))
+        return _split(test_set, train_set, most_tested, most, settings.seed)
+    dealt = _deal(test_set, train_set, folds or FOLDS, most, settings.seed)
     if folds is not None:
         return dealt
     note = (
@@ -131,11 +116,12 @@ def _check_same_task(train: Dataset, data: Dataset) -> None:
         )
 
 
-def _split(data: Dataset, train: Dataset, limits: RowLimits, enough: int, seed: int) -> DatasetRows:
+def _split(
+    data: Dataset, train: Dataset, most_tested: int, most_trained: int, seed: int
+) -> DatasetRows:
     """Train on one split, test on the other."""
     data = replace(data, task=train.task)
-    learned = _draw(train.examples, limits.most_trained, seed)
-    most_tested = limits.data or max(enough, ceil(TEST_SHARE * limits.most_trained))
+    learned = _draw(train.examples, most_trained, seed)
     tested = _draw(data.examples, most_tested, seed)
     families = find_families(tested)
     only_trained = np.full(len(learned), TRAIN_ONLY)
@@ -216,10 +202,8 @@ CHUNK = 1000  # rows perturbed in all ways before the next, so that no text is t
 
 @dataclass(frozen=True, eq=False)
 class PerturbedRows:
-    """All rows under one transformation.
-
-    `applies` says which rows were perturbed; the others keep their original texts, and `skips`
-    counts them by reason. `removed` is how many words each row lost.
+    """All rows under one transformation: `applies` says which were perturbed, `skips` why others
+    were not, `removed` how many words each lost.
     """
 
     spec: str

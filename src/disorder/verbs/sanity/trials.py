@@ -41,10 +41,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class TrialPredictions:
-    """Predicted probabilities, one row per row of the data; NaN where none was made.
-
-    `balanced` is divided by how frequent each label was in training, `plain` is not. Where gold
-    values are numbers both hold the predicted number, in one column.
+    """Predicted probabilities (or numbers), one row per row of the data, NaN where none; `balanced`
+    is divided by how frequent labels were in training.
     """
 
     balanced: Floats

@@ -14,7 +14,8 @@ from typing import Literal
 
 import numpy as np
 
-from disorder.data.families import Families, word_set
+from disorder.data.families import Families
+from disorder.data.word_hashes import word_set
 from disorder.errors import BadSetting
 from disorder.metrics.statistics.intervals import Z
 from disorder.results.result import Figure, Row, Table
@@ -38,10 +39,8 @@ TOO_LITTLE = "The model has learned too little of the task for a 'not needed'"
 
 @dataclass(frozen=True)
 class VerdictRule:
-    """When something counts as needed.
-
-    `margin` is the largest cost that still counts as none; `skill` the share of the way from chance
-    to perfect that a model must have gone for a "not needed".
+    """When something counts as needed: `margin` is the largest cost that counts as none, `skill`
+    how far from chance to perfect a model must be for a "not needed".
     """
 
     margin: float = 0.05
@@ -57,10 +56,8 @@ class VerdictRule:
     def decide(
         self, cost: Score, original: Score, chance: float, *, together: int = 1
     ) -> tuple[str, str]:
-        """The answer, and what prevents or qualifies it; `original` is the score on original texts.
-
-        Where any one of several costs is enough for an answer, `together` is how many there are:
-        their intervals are widened to hold jointly.
+        """The answer, and what prevents or qualifies it; where any one of `together` costs is
+        enough, their intervals are widened to hold jointly.
         """
         if original.low <= chance:
             scored = f"it scores {with_interval(original)}, chance is {chance:.3f}"
@@ -190,10 +187,8 @@ class Verdict:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What a check returns.
-
-    `scores` are rows of the results file: check, transformation, design, group, metric, value,
-    low, high, n, skipped. `notes` are lines for the reader, such as what was left out and why.
+    """What a check returns; `scores` are rows of the results file (check, transformation, design,
+    group, metric, value, low, high, n, skipped), `notes` lines for the reader.
     """
 
     verdicts: Sequence[Verdict]
@@ -214,10 +209,8 @@ SAME_TEMPLATES = ", and it was trained on rows of the same templates"
 
 @dataclass(frozen=True)
 class Reading:
-    """How the verdicts of a dataset are read: `role` as the user said, `own_words` the share of
-    rows with a word that no other family has (None where it cannot be told).
-
-    `is_trained_on_it` says that models are trained on rows of the dataset itself.
+    """How verdicts are read: by the `role` of the data, the share of rows with a word of their own
+    (None: unknown), and whether models are trained on rows of it.
     """
 
     role: Role = "benchmark"

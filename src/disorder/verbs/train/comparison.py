@@ -90,10 +90,8 @@ def _deciding(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def comparison_request(data: Any, options: Mapping[str, object]) -> TrainingRequest:
-    """The request for trainings that the options of a comparison give; each has its own seed.
-
-    None of them stops early and none leaves an example out, unless the user says so: otherwise
-    they would differ in how much they learned from.
+    """The request for the trainings of a comparison, of which none stops early and none leaves an
+    example out, so that all learn from as much.
     """
     shared = declared_in(EachTrainingOptions)
     own = {name: value for name, value in options.items() if name in shared}

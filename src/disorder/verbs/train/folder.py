@@ -177,12 +177,8 @@ class TrainingState:
         self.waited = 0
 
 
-@dataclass(frozen=True)
-class Checkpoint:
-    """One checkpoint: the state, and tensors by kind (network, best, optimizer) and name."""
-
-    state: TrainingState
-    tensors: Mapping[str, dict[str, Any]]
+# the state, and tensors by kind (network, best, optimizer) and name
+Checkpoint = tuple[TrainingState, dict[str, dict[str, Any]]]
 
 
 def write_checkpoint(
@@ -216,7 +212,7 @@ def read_checkpoint(checkpoints: Checkpoints) -> Checkpoint | None:
         path = folder / STATE
         state: TrainingState = validated(TrainingState, read_json(path), str(path))
         paths = sorted(folder.glob("*.safetensors"))
-        return Checkpoint(state, {path.stem: load_file(path) for path in paths})
+        return state, {path.stem: load_file(path) for path in paths}
     except (OSError, ValueError, TypeError, SafetensorError, BadData) as error:
         raise BadData(
             f"the checkpoint in {checkpoints.folder} is damaged ({reason(error)}); "

@@ -46,10 +46,8 @@ class Inputs:
 
     @property
     def vocabulary_texts(self) -> list[Texts]:
-        """The texts whose words a network from scratch knows: original ones, where there are any.
-
-        Perturbed copies would count each word again, so that no word were rare and the vector of
-        unknown words were never trained.
+        """The texts whose words a network from scratch knows: original ones, since with perturbed
+        copies no word were rare and unknown words were never trained.
         """
         pairs = zip(self.texts, self.is_perturbed, strict=True)
         originals = [text for text, is_perturbed in pairs if not is_perturbed]

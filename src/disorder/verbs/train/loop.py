@@ -102,7 +102,7 @@ class TrainingLoop:
         """Train all phases, or what a checkpoint says is left of them."""
         checkpoint = read_checkpoint(self.checkpoints) if is_resumed else None
         if checkpoint is not None:
-            self.state = checkpoint.state
+            self.state, tensors = checkpoint
         first = self.state.phase
         names = [
             epoch_name(phase, number)
@@ -120,7 +120,7 @@ class TrainingLoop:
                     continue
                 training = PhaseTraining(self, index, phase)
                 if checkpoint is not None and index == first:
-                    training.restore(checkpoint.tensors)
+                    training.restore(tensors)
                 training.run()
 
     def n_epochs(self, phase: Phase) -> int:

@@ -48,10 +48,8 @@ def group_by_step(batches: Sequence[Ints], size: int) -> list[Sequence[Ints]]:
 
 
 def share_batches(batches: Sequence[Ints], rank: int, n_processes: int) -> list[tuple[Ints, bool]]:
-    """The batches of one process, each with whether it counts.
-
-    Every process takes part in every step, so where batches do not divide evenly some processes
-    run one that counts for nothing.
+    """The batches of one process, each with whether it counts: every process takes part in every
+    step.
     """
     padded = [(batch, True) for batch in batches]
     padded += [(batches[i % len(batches)], False) for i in range(-len(batches) % n_processes)]

@@ -65,10 +65,8 @@ class LoopSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class WordSettings:
-    """The words of a network made from scratch: how texts are split, which words are known, and
-    their vectors.
-
-    Without a splitter it is `simple`, or `icu` for languages without spaces other than Chinese.
+    """The words of a network from scratch: how texts are split (`simple`, or `icu` for scripts
+    without spaces but Chinese), which words are known, and their vectors.
     """
 
     words: str | None = None

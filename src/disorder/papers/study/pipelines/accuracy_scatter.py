@@ -41,13 +41,10 @@ class LossAgainstRemovedWords(Pipeline):
     counts_training_data = True
     units = MappingProxyType({"accuracy": "percent", "hypotheses": "count"})
 
-    @property
-    def does(self) -> str:
-        """What it does, in one line."""
-        return (
-            f"{self.designs.does}; "
-            "set the change of accuracy against the words removed from the training data"
-        )
+    says = (
+        "{self.designs.does}; set the change of accuracy against the words removed from the "
+        "training data"
+    )
 
     @property
     def reach(self) -> Sequence[Reach]:
@@ -100,10 +97,7 @@ class AccuracyAgainstOverlap(Pipeline):
     kind = "audits"
     takes_runs = True
 
-    @property
-    def does(self) -> str:
-        """What it does, in one line."""
-        return f"{self.audits.does}; set accuracy against the words that both texts share"
+    says = "{self.audits.does}; set accuracy against the words that both texts share"
 
     @property
     def reach(self) -> Sequence[Reach]:
@@ -147,10 +141,7 @@ class AcceptanceAgainstAccuracy(Pipeline):
     takes_runs = True
     has_forests = False
 
-    @property
-    def does(self) -> str:
-        """What it does, in one line."""
-        return f"{self.audits.does}; set each score against accuracy"
+    says = "{self.audits.does}; set each score against accuracy"
 
     @property
     def reach(self) -> Sequence[Reach]:

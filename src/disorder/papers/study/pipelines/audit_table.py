@@ -143,10 +143,8 @@ def missing_scores(run: Run, about: Mapping[str, str], wanted: Collection[str]) 
 
 @dataclass(frozen=True)
 class LanguageTable(AuditTable):
-    """Audit every model on every language of every set of data.
-
-    Rows with a column `language` are sorted by it, and the words of each language found by its own
-    rules; other data has the language that it declares, or that is found in it.
+    """Audit every model on every language of every set of data, which a column `language`, the data
+    or its texts tell.
     """
 
     @property

@@ -35,10 +35,7 @@ class CountTable(Pipeline):
     needs_model = False
     by_draws = ("used",)
 
-    @property
-    def does(self) -> str:
-        """What it does, in one line."""
-        return f"count {self.counts_what}"
+    says = "count {self.counts_what}"
 
     @property
     def reach(self) -> Sequence[Reach]:

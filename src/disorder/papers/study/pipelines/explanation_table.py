@@ -85,10 +85,8 @@ def by_side(name: str) -> CellPlace:
 
 @dataclass(frozen=True)
 class ExplanationFigure(Pipeline):
-    """Explain every model on every set of data; `place` says which row and column a score fills.
-
-    `reaches` are the cells that its scores can fill, where the paper states numbers about them.
-    With `learns` the explanation learns from training data, which the item or the user names.
+    """Explain every model on every set of data; `place` says which row and column a score fills,
+    `reaches` which it can, `learns` that there must be training data.
     """
 
     by: str
@@ -102,23 +100,15 @@ class ExplanationFigure(Pipeline):
     takes_runs = True
     by_draws = ("stable",)
 
-    @property
-    def does(self) -> str:
-        """What it does, in one line."""
-        return (
-            f"explain each model on each set of data by {self.by}, "
-            f"texts perturbed by {self.transformation}"
-        )
+    says = (
+        "explain each model on each set of data by {self.by}, texts perturbed by "
+        "{self.transformation}"
+    )
 
     @property
     def needs_training_data(self) -> bool:  # type: ignore[override]
         """Whether the explanation learns from training data."""
         return self.learns
-
-    @property
-    def perturbs(self) -> Sequence[str]:
-        """How texts are perturbed."""
-        return (self.transformation,)
 
     @property
     def explains(self) -> Sequence[str]:

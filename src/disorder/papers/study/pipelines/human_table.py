@@ -44,10 +44,8 @@ SALAD = (
 
 @dataclass(frozen=True)
 class HumanTable(Pipeline):
-    """Score the folders of tasks that people answered; without one, say how to make it.
-
-    `of` is which table: one row per annotator (UNLI Table 4), texts called invalid (WS Table 4), or
-    the accuracy on original and perturbed texts (WS, in the text).
+    """Score the folders of tasks that people answered: one row per annotator (UNLI Table 4), texts
+    called invalid (WS Table 4), or accuracy (WS, in the text).
     """
 
     of: Literal["annotators", "invalid", "accuracy"]

@@ -287,10 +287,8 @@ class SaladScores(Measurement):
 
 
 def mean_over_transformations(several: Sequence[Outcomes], metric: str) -> Score:
-    """The mean over transformations of each one's mean.
-
-    Examples are resampled, all their texts together, with one imagined example at each end, as for
-    a single transformation: else the interval has no width where all examples agree.
+    """The mean over transformations of each one's mean; examples are resampled with all their
+    texts, and one imagined example at each end.
     """
     if not several:
         raise NothingToMeasure("no transformation applies")

@@ -54,18 +54,10 @@ class ExampleTexts(Pipeline):
     kind = "audits"
     takes_runs = True
 
-    @property
-    def does(self) -> str:
-        """What it does, in one line."""
-        return (
-            f"show examples predicted right whose texts perturbed by {self.transformation} get the "
-            "same prediction, and some that do not"
-        )
-
-    @property
-    def perturbs(self) -> Sequence[str]:
-        """How texts are perturbed."""
-        return (self.transformation,)
+    says = (
+        "show examples predicted right whose texts perturbed by {self.transformation} get the "
+        "same prediction, and some that do not"
+    )
 
     @property
     def reach(self) -> Sequence[Reach]:
@@ -213,10 +205,7 @@ class PrintedTexts(Measurement):
         """The scores whose absence is worth a note."""
         return self.measures.metrics
 
-    @property
-    def does(self) -> str:
-        """What it does, in one line."""
-        return f"predict the printed texts, and {self.measures.does}"
+    says = "predict the printed texts, and {self.measures.does}"
 
     @property
     def reach(self) -> Sequence[Reach]:

@@ -51,10 +51,8 @@ def shingles(example: Example) -> Shingles:
 def near_matches(
     rows: Sequence[Shingles], n_old: int, counts: Callable[[int, int], bool]
 ) -> list[Match]:
-    """Rows whose texts are both nearly those of an earlier row, with the earliest one found.
-
-    Only pairs for which `counts` is true are taken; with `n_old`, only later rows that are similar
-    to one of the first so many.
+    """Rows whose texts are both nearly those of an earlier row (of `n_old`, where given), with the
+    earliest one for which `counts` is true.
     """
     kept = np.array([i for i, (a, b) in enumerate(rows) if len(a) + len(b)], dtype=np.int64)
     if len(kept) < 2:
@@ -153,10 +151,8 @@ def find_repeats(examples: Sequence[Example], n_old: int = 0) -> Repeats:
 
 
 def matches(examples: Sequence[Example], n_old: int = 0) -> dict[str, list[Match]]:
-    """For each kind, the rows that repeat an earlier one in that way and in no stricter one.
-
-    With `n_old`, only later rows that repeat one of the first so many count, whatever they repeat
-    among themselves.
+    """For each kind, the rows that repeat an earlier one (of `n_old`, where given) in that way and
+    in no stricter one.
     """
     exact = _equal([example.texts for example in examples], n_old, taken=set())
     taken = {i for i, _ in exact}

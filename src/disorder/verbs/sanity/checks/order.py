@@ -60,10 +60,8 @@ def shuffle_spec(n: int) -> str:
 def order_verdict(
     trials: Trials, trial: Trial, uses_order: bool, group: str, rows: Ints
 ) -> Verdict:
-    """The verdict on order for some rows.
-
-    A model that made no use of order cannot show that it is not needed, unless it is nearly perfect
-    without.
+    """The verdict on order for some rows; a model that made no use of order cannot show that it is
+    not needed, unless it is nearly perfect without.
     """
     cost = trials.cost(trial.predictions["corrupt-both"], rows)
     original = trials.score(trials.original, rows)
