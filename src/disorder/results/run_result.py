@@ -17,25 +17,23 @@ from disorder.results.next_steps import next_steps
 from disorder.results.result import Cell, Figure, Grid, Result, Row, Section
 from disorder.results.run import NEEDS, Record, Run
 from disorder.results.run_tables import (
-    answer_grid,
-    baseline_grid,
-    dev_r_grid,
-    overview_grid,
-    permutation_grid,
-    prompt_grid,
-    score_grid,
-)
-from disorder.results.wording import (
     TELLING_KINDS,
     about,
+    answer_grid,
     answer_lines,
+    baseline_grid,
     baseline_lines,
     command,
+    dev_r_grid,
     gain_lines,
     left_out,
     main_transformation,
     not_measured,
+    overview_grid,
+    permutation_grid,
+    prompt_grid,
     prompt_lines,
+    score_grid,
     stopped_early,
 )
 from disorder.results.writing import capitalised, meaning_of, named, shown, title_of
