@@ -63,7 +63,7 @@ test-newcomer:
 	$(PYTHON) scripts/newcomer.py $(STEPS)
 
 docs: $(VENV)/installed-docs
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	$(BIN)/zensical build --strict
 	cp docs/llms.txt site/llms.txt
 
 reference: $(VENV)/installed-docs

@@ -1,12 +1,14 @@
-"""Fuzz what strangers write, guided by coverage: run folders, Parquet, server replies, prompt files
-and specs. Each may be a `DisorderError` of one line, and nothing else.
+"""Fuzz what strangers write, guided by coverage: run folders, their samples, Parquet, replies of
+servers, prompt files and specs. Each may be a `DisorderError` of one line, and nothing else.
 
     pip install atheris
-    python scripts/fuzz.py [run] [parquet] [reply] [prompt] [spec] [--seconds 600]
+    python scripts/fuzz.py [run] [samples] [parquet] [reply] [prompt] [spec] [--seconds 600]
 
-Every target runs in a process of its own, from real content as seeds; a line says how many inputs
-were tried and how many edges of the code they reached. What breaks a target is kept in a file where
-the script was started (crash-…), and the exit code is 1.
+Every target runs in a process of its own, from real content as seeds. Where that is JSON, half of
+the changes replace a value in it by a hostile one, so that what comes after the parser is reached.
+A line says how many inputs were tried, in how much CPU time, and how many edges of the code they
+reached. What breaks a target is kept in a file where the script was started (crash-…), and the exit
+code is 1.
 """
 
 from __future__ import annotations
@@ -15,34 +17,47 @@ import argparse
 import asyncio
 import io
 import json
+import random
 import re
+import resource
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import atheris
+import pyarrow as pa
+import pyarrow.parquet as pq
+from rich.console import Console
 
-with redirect_stderr(io.StringIO()), atheris.instrument_imports(include=["disorder"]):
+with redirect_stderr(io.StringIO()), atheris.instrument_imports(include=["disorder", "jinja2"]):
     from disorder.cli import main as disorder
     from disorder.data import joined_specs
     from disorder.errors import DisorderError
-    from disorder.models.prompting import prompt_for
+    from disorder.models.prompting import Question, prompt_for
     from disorder.models.prompting.template import PromptTemplate
+    from disorder.models.servers.addresses import Network
     from disorder.models.servers.client import Rejected, _Failed, _parsed
+    from disorder.models.servers.embeddings import ServerEmbedder
     from disorder.models.servers.endpoint import Endpoint, Unusable
     from disorder.models.servers.replies import Unfit
-    from disorder.models.servers.ways.first_token import FirstToken
-    from disorder.models.servers.ways.parsed import Parsed
+    from disorder.models.servers.ways import ladder
+    from disorder.results import drawing
+    from disorder.results.render import notebook, page
     from disorder.results.run_folder import read_run
+    from disorder.results.terminal import show_result
     from disorder.safe_io import parse_parquet
     from disorder.specs import parse_part
+    from disorder.store.samples import READ_SCHEMA
+    from disorder.store.store import checksum
     from disorder.transformations import parse
     from disorder.types import Task
+    from disorder.verbs.compare.finished_run import FinishedRun
+    from disorder.verbs.gate import GateRule
 
 PAIR = ("A dog sleeps.", "An animal rests.")
 TASK = Task("nli", ("entailment", "neutral", "contradiction"), "b", "neutral", "entailment")
@@ -50,16 +65,67 @@ Try = Callable[[bytes], None]
 
 
 def run_folder(place: Path) -> tuple[list[bytes], Try]:
-    """The run.json of a folder whose samples are real."""
-    _audited(place / "run")
-    path = place / "run" / "run.json"
-    seed = path.read_bytes()
+    """The record of a run whose samples are real: read, shown, drawn and compared."""
+    folder = place / "run"
+    _audited(folder)
+    path = folder / "result.json"
+    seeds = [path.read_bytes()]
+    drawing.svg = lambda spec: f"<svg>{len(spec)}</svg>"  # charts are drawn in a limited child
+    console = Console(file=io.StringIO(), width=80)
 
     def tried(content: bytes) -> None:
         path.write_bytes(content)
-        read_run(place / "run")
+        result = read_run(folder).result
+        show_result(result, console)
+        page(result)
+        notebook(result)
+        _compared(folder)
 
-    return [seed], tried
+    return seeds, tried
+
+
+def samples(place: Path) -> tuple[list[bytes], Try]:
+    """A line of the journal and the rows that it names; their checksum is always right."""
+    folder = place / "run"
+    _audited(folder)
+    journal = folder / "samples" / "journal.jsonl"
+    lines = journal.read_text().splitlines()
+    entries = [json.loads(line) for line in lines]
+    seeds = []
+    for entry in entries:
+        if not entry["part"].endswith(".parquet"):
+            continue
+        rows = pq.read_table(folder / "samples" / entry["part"]).to_pylist()
+        seeds.append(json.dumps({"entry": entry, "rows": rows[:6]}).encode())
+
+    def tried(content: bytes) -> None:
+        try:
+            given = json.loads(content)
+            entry, rows = given["entry"], given["rows"]
+            name = Path(entry["part"]).name
+            table = pa.Table.from_pylist(rows, READ_SCHEMA)
+            sink = pa.BufferOutputStream()
+            pq.write_table(table, sink)
+            written = sink.getvalue().to_pybytes()
+            (folder / "samples" / name).write_bytes(written)
+            line = json.dumps(entry | {"checksum": checksum(written)})
+        except (ValueError, TypeError, LookupError, AttributeError, OSError, RecursionError):
+            return  # no such file can be made
+        except (pa.ArrowException, OverflowError):
+            return
+        others = [old for old, one in zip(lines, entries, strict=True) if one["part"] != name]
+        journal.write_text("\n".join([*others, line, ""]), encoding="utf-8", errors="replace")
+        _compared(folder)
+
+    return seeds, tried
+
+
+def _compared(folder: Path) -> None:
+    """What compare reads of a run."""
+    found = FinishedRun.open(folder)
+    for spec in ("original", *found.run.transformations):
+        found.samples(spec)
+        found.outcomes(spec)
 
 
 def parquet(place: Path) -> tuple[list[bytes], Try]:
@@ -70,25 +136,52 @@ def parquet(place: Path) -> tuple[list[bytes], Try]:
 
 
 def reply(place: Path) -> tuple[list[bytes], Try]:
-    """The body of a server's reply, as two ways to ask read it."""
+    """The body of a server's reply, as every way to ask reads it, and as vectors."""
     prompt = prompt_for(TASK, is_pair=True)
     [question] = prompt.questions([PAIR])
-    pairs = [{"token": word, "logprob": -0.5} for word in question.options]
-    choice = {"message": {"content": "yes"}, "logprobs": {"content": [{"top_logprobs": pairs}]}}
-    usage = {"prompt_tokens": 9, "completion_tokens": 1}
 
     def tried(content: bytes) -> None:
-        for way in (FirstToken(), Parsed()):
-            endpoint = Endpoint(OneReply(content), "fuzzed")  # type: ignore[arg-type]
-            asyncio.run(way.ask(endpoint, question))
+        endpoint = Endpoint(OneReply(content), "fuzzed")  # type: ignore[arg-type]
+        for way in ladder():
+            for _ in (0, 1):  # the second time with what was learnt of the first
+                with Allowed():
+                    asyncio.run(way.ask(endpoint, question))
+            with Allowed():
+                asyncio.run(way.probe(endpoint, [question]))
+        with Allowed():
+            embedder = ServerEmbedder(endpoint)
+            asyncio.run(embedder._vectors(["a", "b"]))
 
-    return [json.dumps({"choices": [choice], "usage": usage}).encode()], tried
+    return [json.dumps(each).encode() for each in _replies(question)], tried
+
+
+def _replies(question: Question) -> Iterator[dict[str, Any]]:
+    """What an honest server says in each shape."""
+    usage = {"prompt_tokens": 9, "completion_tokens": 1}
+    pairs = [{"token": word, "logprob": -0.5} for word in question.options]
+    chosen = {"message": {"content": "yes"}, "logprobs": {"content": [{"top_logprobs": pairs}]}}
+    yield {"choices": [chosen | {"finish_reason": "stop"}], "usage": usage}
+    thought = usage | {"completion_tokens_details": {"reasoning_tokens": 30}}
+    message = {"content": '{"answer": "yes"}', "reasoning_content": "hm"}
+    yield {"choices": [{"message": message, "finish_reason": "length"}], "usage": thought}
+    scored = {"tokens": [question.text, " x"], "token_logprobs": [None, -0.5]}
+    echoed = [
+        {"index": i, "text": f"{question.text} {option}", "logprobs": scored}
+        for i, option in enumerate(question.options)
+    ]
+    yield {"choices": echoed, "usage": usage}
+    shares = dict.fromkeys(question.options, 1 / len(question.options))
+    yield {"answers": {"label": {"type": "choice", "probabilities": shares}}}
+    listed = [{"value": option, "probability": p} for option, p in shares.items()]
+    yield {"answers": [{"type": "choice", "name": "label", "probabilities": listed}]}
+    yield {"data": [{"index": i, "embedding": [0.1, 0.2]} for i in (1, 0)], "usage": usage}
 
 
 class OneReply:
     """A client to whom a server always sends the same."""
 
     url = "http://fuzzed"
+    network = Network()
 
     def __init__(self, content: bytes) -> None:
         self.content = content
@@ -119,11 +212,13 @@ def spec(place: Path) -> tuple[list[bytes], Try]:
         b"drop_pos:tags=NOUN+PRON+reverse",
         b"shuffle_ngrams:n=2,side=both",
         b"mnli:train+anli",
+        b"derange:wos[needs=order] < 0.3",
     ]
 
     def tried(content: bytes) -> None:
         text = content.decode("utf-8", "replace")
-        for read in (parse, joined_specs, lambda given: parse_part(given, kind="part")):
+        part = partial(parse_part, kind="part")
+        for read in (parse, joined_specs, part, GateRule.parse):
             with Allowed():
                 read(text)
 
@@ -132,6 +227,7 @@ def spec(place: Path) -> tuple[list[bytes], Try]:
 
 TARGETS = {
     "run": run_folder,
+    "samples": samples,
     "parquet": parquet,
     "reply": reply,
     "prompt": prompt_file,
@@ -160,6 +256,45 @@ def _audited(folder: Path) -> None:
     assert (folder / "run.json").exists()
 
 
+HOSTILE: tuple[Any, ...] = (
+    *(None, True, -1, 0, 1, 2**31, 2**63, 10**400, 0.5, 1e308, -1e-308, float("nan")),
+    *("", "a", "\0", "\x1b]52;c;aGk=\x07", "\ud800", "\u202e", "x" * 5_000, "../../x", "<b>", "=1"),
+    *([], {}, [[]], [None], {"": None}, [{}], ["a", "a"]),
+)
+
+
+def changed(content: bytes, longest: int, seed: int) -> bytes:
+    """The next input to try: JSON with another value in it, or bytes changed anywhere."""
+    rng = random.Random(seed)
+    with suppress(ValueError, RecursionError):
+        whole = json.loads(content)
+        if isinstance(whole, dict | list) and rng.random() < 0.5:
+            for _ in range(rng.choice((1, 1, 2, 4))):
+                _change(whole, rng)
+            return json.dumps(whole).encode()[:longest]
+    return atheris.Mutate(content, longest)
+
+
+def _change(whole: Any, rng: random.Random) -> None:
+    """Replace, remove or repeat one value, at a depth that is drawn."""
+    inside = whole
+    while isinstance(inside, dict | list) and inside:
+        key = rng.choice(list(inside)) if isinstance(inside, dict) else rng.randrange(len(inside))
+        value = inside[key]
+        if not isinstance(value, dict | list) or not value or rng.random() < 0.15:
+            kind = rng.random()
+            if kind < 0.7:
+                inside[key] = rng.choice(HOSTILE)
+            elif kind < 0.85:
+                del inside[key]
+            elif isinstance(inside, list):
+                inside.append(value)
+            else:
+                inside[key] = rng.choice(list(inside.values()))
+            return
+        inside = value
+
+
 def fuzz(name: str, seconds: int) -> None:
     """Fuzz one target; ends the process."""
     place = Path(tempfile.mkdtemp(prefix="disorder-fuzz-"))
@@ -175,25 +310,32 @@ def fuzz(name: str, seconds: int) -> None:
             tried(content)
 
     words = [f"-max_total_time={seconds}", f"-max_len={longest}", "-timeout=60", str(corpus)]
-    atheris.Setup([sys.argv[0], *words], one)
+    atheris.Setup([sys.argv[0], *words], one, custom_mutator=changed)
     atheris.Fuzz()
 
 
 def told(name: str, seconds: int) -> Iterator[str]:
     """What a target's process found, in a line."""
-    began = time.monotonic()
+    before = _cpu()
     done = subprocess.run(
         [sys.executable, __file__, name, "--seconds", str(seconds), "--here"],
         capture_output=True,
         text=True,
+        errors="replace",
         check=False,
     )
     tried = re.findall(r"#(\d+)", done.stderr)
     edges = re.findall(r"cov: (\d+)", done.stderr)
     n, reached = (int(found[-1]) if found else 0 for found in (tried, edges))
-    yield f"{name}: {n:,} inputs in {time.monotonic() - began:.0f} s, {reached:,} edges reached"
+    yield f"{name}: {n:,} inputs in {_cpu() - before:.0f} s of CPU time, {reached:,} edges reached"
     if done.returncode:
-        yield "\n".join(done.stderr.splitlines()[-40:])
+        yield "\n".join([*done.stdout.splitlines()[-40:], *done.stderr.splitlines()[-4:]])
+
+
+def _cpu() -> float:
+    """The CPU time of processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def main() -> None:

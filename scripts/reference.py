@@ -242,7 +242,7 @@ def sections() -> dict[str, list[str]]:
     import yaml
 
     class Loader(yaml.SafeLoader):
-        """Leaves what only MkDocs understands alone."""
+        """Leaves what only the site builder understands alone."""
 
     Loader.add_multi_constructor("tag:yaml.org,2002:python/", lambda loader, suffix, node: suffix)
     config = yaml.load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"), Loader)

@@ -100,11 +100,12 @@ class Target:
         return folder
 
     def changed(self, name: str, **more: object) -> Path:
-        """A copy of the run with other values in its run.json."""
+        """A copy of the run with other values in its records (older versions have one)."""
         folder = self.folder / name
         shutil.copytree(self.a_run(), folder)
-        raw = json.loads((folder / "run.json").read_text()) | more
-        (folder / "run.json").write_text(json.dumps(raw))
+        for path in (folder / "run.json", folder / "result.json"):
+            if path.exists():
+                path.write_text(json.dumps(json.loads(path.read_text()) | more))
         return folder
 
 
@@ -538,6 +539,9 @@ def _forged(target: Target, name: str, change: Callable[[pa.Table], pa.Table]) -
     for line in journal.read_text().splitlines():
         entry = json.loads(line)
         path = journal.parent / entry["part"]
+        if path.suffix != ".parquet":  # what was kept beside the samples
+            lines.append(line)
+            continue
         pq.write_table(change(pq.read_table(path)), path)
         digest = blake2b(path.read_bytes(), digest_size=16).hexdigest()
         lines.append(json.dumps(entry | {"checksum": digest}))

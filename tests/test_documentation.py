@@ -195,6 +195,17 @@ def test_tutorials_run_and_print_what_they_say(page: Path) -> None:
     assert tutorials.steady(tutorials.run_page(page)) == tutorials.steady(before)
 
 
+def test_every_test_that_holds_a_promise_is_there() -> None:
+    text = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
+    table = text.partition("## How each promise is tested")[2].partition("\n## ")[0]
+    rows = [line for line in table.splitlines() if line.startswith("| ")][2:]
+    named = [re.findall(r"`([\w/]*test_\w+\.py)`", row) for row in rows]
+    assert len(rows) > 15
+    assert all(named)
+    missing = [path for paths in named for path in paths if not (ROOT / "tests" / path).is_file()]
+    assert missing == []
+
+
 def test_no_line_of_a_page_is_endless() -> None:
     long = [
         f"{page.name}:{number}"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import disorder
 from disorder.results import progress as notebook_progress
 from disorder.results.progress import bar_html, shown_progress, silent
 
@@ -52,6 +54,27 @@ def test_results_display_themselves(tmp_path: Path) -> None:
     assert "duplicates" in _data(sanity[-1])["text/html"]
     assert _data(picture[-1])["image/svg+xml"].startswith("<svg")
     assert (tmp_path / "forest.pdf").read_bytes().startswith(b"%PDF")
+
+
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'</style>"
+
+
+def test_hostile_labels_texts_and_names_are_shown_as_they_are_written() -> None:
+    rows = [
+        {
+            "id": f"{i}{HOSTILE}",
+            "text_a": f"{HOSTILE} b c d {i}",
+            "label": HOSTILE if i % 2 else "x",
+        }
+        for i in range(12)
+    ]
+    run = disorder.audit("always:x", rows, with_="reverse", q=1, cache="off", short="use")
+    shown = run._repr_html_()
+    inside = unescape(shown)  # what the frame holds
+    assert "&lt;script&gt;alert(1)" in inside
+    for text in (shown, inside, bar_html(HOSTILE, 1, 2, HOSTILE)):
+        assert "<script>alert" not in text
+        assert "<img src=x" not in text
 
 
 def test_every_notebook_is_run_by_a_test() -> None:

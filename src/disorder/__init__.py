@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from disorder.results.run_folder import read_run
     from disorder.verbs.audit import audit, resume
     from disorder.verbs.board import board
+    from disorder.verbs.check import check
     from disorder.verbs.compare import compare
     from disorder.verbs.explain import explain
     from disorder.verbs.gate import gate
@@ -35,6 +36,7 @@ __all__ = [
     "Run",
     "audit",
     "board",
+    "check",
     "compare",
     "explain",
     "gate",
@@ -55,6 +57,7 @@ _HOMES = {
     "Run": "results.run",
     "audit": "verbs.audit",
     "board": "verbs.board",
+    "check": "verbs.check",
     "compare": "verbs.compare",
     "explain": "verbs.explain",
     "gate": "verbs.gate",

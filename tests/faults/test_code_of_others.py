@@ -229,8 +229,21 @@ def test_remote_code_is_never_run(tmp_path: Path) -> None:
 def test_every_loader_that_is_loaded_for_a_folder_says_that_it_only_reads() -> None:
     """A new kind of model runs code or reaches a server until it says otherwise."""
     unsafe = {name for name, entry in parts(ModelPart).items() if not entry.only_reads}
-    assert {"python", "sklearn", "openai"} <= unsafe
-    assert not unsafe & {"hf", "onnx", "bow", "bilstm", "builtin", "uniform", "always"}
+    assert {"python", "sklearn", "openai", "onnx", "embed"} <= unsafe
+    assert not unsafe & {"hf", "bow", "bilstm", "builtin", "uniform", "always"}
+
+
+def test_the_graph_of_a_file_is_not_run_because_a_folder_names_it(
+    finished: Path, tmp_path: Path, command: Any
+) -> None:
+    """An ONNX file is a program: a resumed folder would have it run by native code."""
+    folder = changed(
+        finished, tmp_path / "run", lambda raw: raw.update(status="started", model="onnx:/theirs")
+    )
+    code, _, err = command("audit", "--resume", folder)
+    assert code == 2
+    assert "nothing is run because a folder says so" in err
+    assert f"disorder audit --resume {folder} onnx:/theirs" in err
 
 
 def test_datasets_never_run_a_script(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,8 +15,13 @@ import pytest
 from disorder.data import read_data
 from disorder.data.examples import LONG_REASON, LONGEST
 from disorder.errors import DoesNotApply
+from disorder.metrics.wos import is_one_sentence
+from disorder.models.servers.replies import visible_reply
+from disorder.results.row_export import csv_text
 from disorder.transformations import parse
 from disorder.transformations.positions import orders
+from disorder.transformations.surface_control import _ending
+from disorder.transformations.words.lines import lines
 from disorder.types import Example, Ints, Task
 from disorder.verbs.audit import audit
 from disorder.verbs.audit.sampling import BLOCK_LETTERS, in_blocks
@@ -124,3 +131,22 @@ def test_a_page_of_long_texts_is_cut(tmp_path: Path) -> None:
     more = client.get(f"/run/{id}/example/0?words=999999999").text
     assert len(page) < len(more) < 25_000_000
     assert "the run folder holds all of them" in more
+
+
+PATTERNS: dict[str, tuple[Callable[[str], Any], str]] = {
+    "one token of letters": (is_one_sentence, "a" * 60_000),
+    "a row of closing brackets": (is_one_sentence, "." + ")" * 60_000),
+    "a row of marks": (_ending, "." * 60_000 + "x"),
+    "a line of spaces": (lines, "a\n" + " " * 60_000),
+    "a number that is none": (lambda text: csv_text(["x"], [[text]]), "+" + "1" * 60_000 + "x"),
+    "thoughts without an end": (lambda text: visible_reply(text, "stop"), "<think>" * 60_000),
+}
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_no_pattern_begins_again_at_every_character(name: str) -> None:
+    """Each took 10 s and more: the square of the length."""
+    read, text = PATTERNS[name]
+    began = time.process_time()
+    read(text)
+    assert time.process_time() - began < 1

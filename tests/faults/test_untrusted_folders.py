@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from disorder.data import read_data
 from disorder.errors import BadData, DisorderError
 from disorder.models import load
-from disorder.models.inputs.variants import text_segments
+from disorder.models.inputs.variants import text_parts
 from disorder.results.render import render
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
@@ -112,6 +112,28 @@ TAMPERED = {
     "a reference model without a name": _set("references", to={"": []}),
     "scores are a mapping": _set("scores", to={"a": 1}),
 }
+
+
+UNTOLD = {
+    "a prompt without a name": _set("prompt", to={"rendered": "x", "label_words": {}}),
+    "a mass that is a word": _set(
+        "prompt", to={"name": "x", "rendered": "x", "label_words": {}, "label_mass": "x"}
+    ),
+    "a way without its server": _set(
+        "prompt", to={"name": "x", "rendered": "x", "label_words": {}, "answers": "parse"}
+    ),
+    "costs without questions": _set("spent", to={"cost": 1.0}),
+    "a spread without values": _set("prompt_spread", to=[{"group": "all"}]),
+    "a gain without a control": _set("gains", to=[{"transformation": "derange"}]),
+    "half a decision": _set("gate", to={"rulings": 3}),
+}
+
+
+@pytest.mark.parametrize("name", UNTOLD)
+def test_what_is_told_of_a_run_is_all_there(name: str, finished: Path, tmp_path: Path) -> None:
+    """Found by the fuzzer: a page of it was a KeyError."""
+    with pytest.raises(BadData, match="damaged"):
+        read_run(changed(finished, tmp_path / "bad", UNTOLD[name]))
 
 
 class TestRun:
@@ -345,7 +367,7 @@ def test_kept_predictions_that_no_model_made_are_not_used(
     task = Task("toy", ("no", "yes"), "a")
     model = load(Costly(), task=task, cache=tmp_path)
     assert model.cache is not None
-    key = key_of("costly:1", "fp32", text_segments(("a", None)))
+    key = key_of("costly:1", "fp32", text_parts(("a", None)))
     model.cache.put([key], Predictions.answered(np.array([values])))
     assert model(["a", "b"]).tolist() == [[0.25, 0.75]] * 2
     assert model.counts["cached"] == 0

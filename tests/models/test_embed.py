@@ -247,6 +247,7 @@ def test_vectors_of_a_server_come_back_in_order() -> None:
         b'{"data": [{"index": 0, "embedding": "AAAA"}]}',
         b'{"data": [{"index": 0, "embedding": [1, null]}]}',
         b'{"data": [{"index": 7, "embedding": [1, 2]}]}',
+        b'{"data": [{"index": [0], "embedding": [1, 2]}]}',
     ],
 )
 def test_a_reply_without_vectors_stops_with_one_line(content: bytes) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from disorder.models.inputs.variants import text_segments
+from disorder.models.inputs.variants import text_parts
 from disorder.models.loaded_model import LoadedModel
 from disorder.store.prediction_cache import (
     FILE,
@@ -69,7 +69,7 @@ def test_an_older_cache_is_named_once_and_left(tmp_path: Path) -> None:
 
 def test_keys_tell_model_precision_and_text_apart() -> None:
     told = {
-        key_of(model, precision, text_segments(texts))
+        key_of(model, precision, text_parts(texts))
         for model in ("m", "n")
         for precision in ("fp32", "bf16")
         for texts in (("a", "b"), ("b", "a"), ("a b", None), ("a", ""), ("a", None), ("a\0b", None))
@@ -78,8 +78,8 @@ def test_keys_tell_model_precision_and_text_apart() -> None:
 
 
 def test_no_text_can_pass_for_the_border_between_two() -> None:
-    one = text_segments(("good\0\2movie here", "bad film"))
-    other = text_segments(("good", "movie here\0\2bad film"))
+    one = text_parts(("good\0\2movie here", "bad film"))
+    other = text_parts(("good", "movie here\0\2bad film"))
     assert key_of("m", "fp32", one) != key_of("m", "fp32", other)
 
 
@@ -93,11 +93,29 @@ def test_a_kept_row_that_is_no_probability_is_predicted_again(tmp_path: Path) ->
     cache = PredictionCache(tmp_path)
     model = Counting()
     loaded = LoadedModel(model, "m", ("x", "y"), np.eye(2), "fp32", cache)
-    key = key_of("counting", "fp32", text_segments(("word", None)))
+    key = key_of("counting", "fp32", text_parts(("word", None)))
     cache.put([key], Predictions.answered(np.array([[7.0, -6.0]])))
     assert loaded([("word", None)]).tolist() == loaded([("word", None)]).tolist()
     assert model.n_predicted == 1
     assert loaded([("word", None)])[0] == pytest.approx([0.4, 0.6])
+    assert loaded.notes == [
+        f"the prediction cache {tmp_path / FILE} holds rows that are damaged or no predictions "
+        "(1); these texts were predicted again"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "is_kept"),
+    [("answered", True), ("abstained", True), ("failed: x", True), ("gone", False), ("", False)],
+)
+def test_an_outcome_is_one_that_a_model_can_have(
+    tmp_path: Path, outcome: str, is_kept: bool
+) -> None:
+    cache = PredictionCache(tmp_path)
+    cache.put(keys(1), Predictions(np.array([[7.0, 7.0]]), np.array([outcome], dtype=object)))
+    found = cache.get(keys(1), 2)
+    assert found.is_kept.tolist() == [is_kept]
+    assert np.isnan(found.predictions.values).all() == outcome.startswith("failed") or not is_kept
 
 
 def test_a_flipped_byte_is_predicted_again(tmp_path: Path) -> None:

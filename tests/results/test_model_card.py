@@ -18,7 +18,7 @@ from disorder.results.markup import markdown_code, markdown_text
 from disorder.results.model_card import HubDataset, card_result, eval_results, hub_dataset
 from disorder.results.render import render
 from disorder.results.run import Run
-from disorder.results.wording import command as command_of
+from disorder.results.run_tables import command as command_of
 
 HOSTILE = "m: #1 \"x\" 'y' | [z](http://e) \u202e\x1b <b>\n---\n- {a: b}"
 

@@ -26,6 +26,7 @@ def bad_run(**facts: Any) -> Any:
         "n_available": 872,
         "is_likelihood": False,
         "prompt": {},
+        "cut_short": None,
     }
     return cast("Any", SimpleNamespace(**{**found, **facts}))
 

@@ -18,8 +18,8 @@ from disorder.errors import DisorderError
 from disorder.results.render import render
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run, write_report
+from disorder.results.run_tables import command
 from disorder.results.terminal import show_result
-from disorder.results.wording import command
 from disorder.verbs.audit.pipeline import audit
 from disorder.visible_text import visible
 

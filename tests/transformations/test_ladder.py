@@ -71,6 +71,9 @@ def test_the_suite_climbs_from_no_bigram_to_the_syntax() -> None:
         "shuffle_window:window=3",
         "shuffle_window:window=5",
         "trade_classes",
+        "derange:share=0.25",
+        "derange:share=0.5",
+        "derange:share=0.75",
     ]
     assert all(parse(spec).keeps_words for spec in suite("ladder"))
     assert not set(suite("ladder")) & set(suite("full"))
@@ -339,3 +342,42 @@ class TestTradeClasses:
     def test_no_two_words_of_a_class_is_a_skip(self) -> None:
         with pytest.raises(DoesNotApply, match="no other order"):
             apply("trade_classes", "Dogs bark.")
+
+
+def test_a_share_of_the_words_is_moved_and_stop_words_can_stay() -> None:
+    words = [f"w{i}" for i in range(20)]
+    text = " ".join(words)
+    for share, moved in ((0.25, 5), (0.5, 10), (1.0, 20)):
+        given = example(text)
+        found = parse(f"derange:share={share}").apply(given, task=NLI, q=8, seed=3)
+        assert (found.a.positions != np.arange(20)).sum(axis=1).tolist() == [moved] * 8
+        assert len({tuple(row) for row in found.a.positions.tolist()}) == 8
+    kept = parse("derange:keep=stopwords").apply(
+        example("the old dog saw a cat and the bird"), task=NLI, q=5, seed=0
+    )
+    stays = np.array([0, 4, 6, 7])
+    assert (kept.a.positions[:, stays] == stays).all()
+    assert (kept.a.positions[:, [1, 2, 3, 5, 8]] != np.array([1, 2, 3, 5, 8])).all()
+    for wrong in ("derange:share=0", "derange:share=0.5,fidelity=released"):
+        with pytest.raises(BadSetting):
+            parse(wrong).apply(example(text), task=NLI, q=1, seed=0)
+
+
+def test_the_ladder_draws_skill_against_how_much_was_moved() -> None:
+    import disorder
+    from disorder.results.charts import dose_curve, dose_points
+
+    run = disorder.audit(
+        "builtin",
+        "builtin",
+        with_=["derange", "derange:share=0.25", "derange:share=0.5"],
+        limit=60,
+        q=3,
+        cache="off",
+        out=None,
+    )
+    points = dose_points(run)
+    assert [share for share, _ in points] == [0.25, 0.5, 1.0]
+    values = dose_curve(points)["data"]["values"]
+    assert values[0] == {"share": 0.0, "kept": 1.0}
+    assert values[-1]["kept"] == run["derange", "skill_kept"].value

@@ -17,6 +17,7 @@ from disorder import __version__
 from disorder.cli import (
     audit,
     board,
+    check,
     compare,
     explain,
     folders,
@@ -87,6 +88,13 @@ app.command(
 app.command("report")(report.report)
 app.command("compare")(compare.compare)
 app.command("gate")(gate.gate)
+app.command(
+    "check",
+    examples=(
+        'disorder check hf:FOLDER data.jsonl --fail-if "skill_kept > 0.8" --junit check.xml',
+        "disorder check model.py:predict data.csv --against runs/accepted",
+    ),
+)(check.check)
 app.command("view")(view.view)
 app.command("board")(board.board)
 app.add_typer(human.app, name="human")

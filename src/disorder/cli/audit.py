@@ -46,7 +46,7 @@ def audit(
         run = _audited(named, data or "builtin", folder, options)
     else:
         run = _resumed(folder, model, data, options)
-    from disorder.results.wording import spent
+    from disorder.results.run_tables import spent
 
     if output["as_json"]:
         print_json(run.result.as_data())

@@ -216,20 +216,20 @@ def _shared_settings() -> Iterator[str]:
 
 def _print_languages(console: Console) -> None:
     """Every language with its scripts, its splitter and its tagger, or what would add one."""
-    from rich.table import Table
-
     from disorder.languages import NAMES, scripts_of_language
     from disorder.registry import TransformationPart, parts
+    from disorder.results.result import Grid
+    from disorder.results.terminal import print_table
     from disorder.transformations.tags import package_for, tagger_for
     from disorder.transformations.words import default_splitter
 
-    table = Table("code", "language", "script", "words by", "word classes by", box=None)
+    rows = [["code", "language", "script", "words by", "word classes by"]]
     for code, name in NAMES.items():
         package = package_for(code)
         tagger = tagger_for(code).tagger or (f"({package})" if package else "–")
         scripts = ", ".join(scripts_of_language(code))
-        table.add_row(code, name, scripts, default_splitter(code), tagger)
-    console.print(table)
+        rows.append([code, name, scripts, default_splitter(code), tagger])
+    print_table(console, Grid.of_texts(rows, n_names=5))
     needy = [name for name, entry in parts(TransformationPart).items() if "tags" in entry.needs]
     lines = [
         "In brackets: what would add a tagger. Word classes are needed by "

@@ -21,6 +21,9 @@ Model = Annotated[
         "folder, for its model and data",
     ),
 ]
+SomeModel = Annotated[
+    str, typer.Argument(help="Model spec: builtin, hf:FOLDER, openai:MODEL, FILE.py:FUNCTION")
+]
 ModelOrUsual = Annotated[
     str | None,
     typer.Argument(

@@ -21,7 +21,10 @@ from disorder.registry import metric
 from disorder.types import Bools, Fidelity, Ints, Outcomes, Task
 
 # also Arabic, Urdu, the Indic danda, Ethiopic; Han and kana need no space after
-SENTENCE_END = re.compile(r"(\S*)[.!?…؟۔।॥።][\"'”’)\]]*\s+(?=\S)|[。！？｡](?=.)")
+WRITTEN = re.compile(r"\S+")
+MARKS = tuple(".!?…؟۔।॥።")  # that end a sentence before a space
+CLOSERS = "\"'”’)]"
+WIDE_MARK = re.compile(r"[。！？｡](?=.)")
 ABBREVIATIONS = frozenset(
     (
         *("mr", "mrs", "ms", "dr", "st", "prof", "rev", "gen", "gov", "sen", "rep", "jr", "sr"),
@@ -65,10 +68,16 @@ def wos(outcomes: Outcomes) -> Mean:
 
 def is_one_sentence(text: str) -> bool:
     """Whether no mark inside the text ends a sentence; abbreviations and initials do not."""
-    for end in SENTENCE_END.finditer(text.strip()):
-        word = (end[1] or "").lstrip("\"'“‘([").lower()
-        is_initial = len(word) == 1 and word.isalpha()
-        if word not in ABBREVIATIONS and not is_initial and "." not in word:
+    text = text.strip()
+    for written in WRITTEN.finditer(text):
+        start, end = written.span()
+        token = written[0].rstrip(CLOSERS)
+        if end < len(text) and token.endswith(MARKS):
+            word = token[:-1].lstrip("\"'“‘([").lower()
+            is_initial = len(word) == 1 and word.isalpha()
+            if word not in ABBREVIATIONS and not is_initial and "." not in word:
+                return False
+        elif WIDE_MARK.search(text, start, end + 1):
             return False
     return True
 

@@ -36,7 +36,7 @@ MAX_KEPT = 64 * 1024**2  # numbers of vectors that are remembered: 256 MB
 LABELS = ("different", "similar")
 
 
-@model(form="embed:NAME_OR_FOLDER", needs="transformers, torch, or a server", only_reads=True)
+@model(form="embed:NAME_OR_FOLDER", needs="transformers, torch, or a server")
 def embed(
     address: str,
     *,

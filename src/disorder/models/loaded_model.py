@@ -223,6 +223,7 @@ class LoadedModel:
         kept.is_kept[predictions.outcomes == IS_UNREAD] = False
         if self.predictor.labels:
             is_sound = are_shares(predictions.values) | (predictions.outcomes != ANSWERED)
+            self.cache.n_damaged += int((kept.is_kept & ~is_sound).sum())
             kept.is_kept[~is_sound] = False
         return kept
 
@@ -323,6 +324,11 @@ class LoadedModel:
         found = list(self.predictor.notes) if isinstance(self.predictor, Notes) else []
         if self.cache is not None:
             found += self.cache.notes
+            if self.cache.n_damaged:
+                found.append(
+                    f"the prediction cache {self.cache.path} holds rows that are damaged or no "
+                    f"predictions ({self.cache.n_damaged:,}); these texts were predicted again"
+                )
         if self.calibration is not None:
             found.append(
                 f"logits are divided by the temperature {self.calibration.temperature:.3g} "

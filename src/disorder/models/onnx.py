@@ -28,7 +28,7 @@ USUAL = "model.onnx"
 LONGEST = 1_000_000  # tokens; what tokenizers say that have no limit is larger
 
 
-@model(form="onnx:FOLDER_OR_FILE", only_reads=True)
+@model(form="onnx:FOLDER_OR_FILE")
 def onnx(address: str, *, task: Task) -> Predictor:
     """A classifier exported to ONNX: a file, or a folder with one, and its tokenizer.json; without
     a config.json, --labels says what its columns mean.

@@ -90,7 +90,7 @@ def openai(
             f"{option('choose_by', 'letter')}, or causal:FOLDER"
         )
     endpoint = Endpoint(client, name, settings)
-    usual = "parsed" if task.kind == "text" else AUTO  # what it writes is all that counts
+    usual = "parse" if task.kind == "text" else AUTO  # what it writes is all that counts
     return ServerModel(endpoint, bound, answers or usual, Memory(cache_folder))
 
 

@@ -227,8 +227,8 @@ class ModelPart(Part):
     Its keyword-only parameters beside `task` are settings that only this kind of model takes. A
     loader with a parameter `prompt` is one of language models and gets the
     `disorder.models.prompting.Prompt` of the task. `only_reads` claims that loading reads weights
-    and settings, and neither runs code that the spec names nor reaches another machine: only such a
-    model is loaded because a run folder names it.
+    and settings, and neither runs code that the spec names (the graph of an ONNX file is such) nor
+    reaches another machine: only such a model is loaded because a run folder names it.
     """
 
     kind = "model"

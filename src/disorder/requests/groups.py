@@ -213,12 +213,6 @@ class ShotOptions(TypedDict, total=False):
             "that are audited"
         ),
     ]
-    label_words: Annotated[Pairs, prompting("Word for each label: entailment=yes,neutral=maybe")]
-
-
-class PromptingOptions(ShotOptions, total=False):
-    """How a language model is asked."""
-
     choose_by: Annotated[
         Literal["letter", "likelihood", "normalised"],
         prompting(
@@ -227,6 +221,12 @@ class PromptingOptions(ShotOptions, total=False):
             default="letter",
         ),
     ]
+    label_words: Annotated[Pairs, prompting("Word for each label: entailment=yes,neutral=maybe")]
+
+
+class PromptingOptions(ShotOptions, total=False):
+    """How a language model is asked."""
+
     match: Annotated[
         str | None,
         data(

@@ -86,6 +86,27 @@ class GateOutput(TypedDict):
     ]
 
 
+class CheckOutput(TypedDict):
+    """What the command takes beside the options of an audit."""
+
+    against: Annotated[
+        Place,
+        decided(
+            "Run to compare with, or folder of runs, of which the last on the same data is taken "
+            "(default: runs)",
+            is_common=True,
+        ),
+    ]
+    out: Annotated[str | None, output("Run folder (default: a new one among the runs)")]
+    junit: Annotated[Place, output("Write a JUnit XML file", is_common=True)]
+    markdown: Annotated[Place, output("Write a summary for a pull request", is_common=True)]
+    badge: Annotated[Place, output("Write an SVG badge")]
+    as_json: Annotated[
+        bool,
+        output("Print the decision as JSON and nothing else", default=False, flags=("--json",)),
+    ]
+
+
 class BoardOptions(TypedDict, total=False):
     """What a board shows."""
 

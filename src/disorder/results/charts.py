@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from disorder.results.drawing import GREY
-from disorder.results.run import Run
+from disorder.results.run import Record, Run
 from disorder.results.writing import title_of
 
 BLUE = "#0b5fa5"
@@ -15,6 +16,8 @@ TEXTS = {"before": "original texts", "after": "perturbed texts"}
 SURFACE = "surface:"  # begins the controls, which tables show
 ChartRows = list[dict[str, Any]]
 ChartSpec = dict[str, Any]
+SKILL = "skill_kept"
+DOSE = re.compile(r"derange(?::share=([\d.]+))?")
 
 
 def forest(run: Run, metric: str) -> ChartSpec:
@@ -66,6 +69,39 @@ def interval_layers(
         {"mark": {"type": "rule", "size": 2, "color": BLUE}, "encoding": span},
         {"mark": points, "encoding": {"y": y, "x": x, **(encoding or {})}},
     ]
+
+
+def dose_points(run: Run) -> list[tuple[float, Record]]:
+    """Skill kept by how large a share of the words `derange` moved, where a run says it of some."""
+    found = []
+    for spec in run.transformations:
+        dose = DOSE.fullmatch(spec)
+        record = run.score(spec, SKILL) if dose else None
+        if dose and record is not None:
+            found.append((float(dose[1] or 1), record))
+    return sorted(found, key=lambda point: point[0])
+
+
+def dose_curve(points: Sequence[tuple[float, Record]]) -> ChartSpec:
+    """Skill kept over the share of words that were moved; untouched texts keep all of it."""
+    rows: ChartRows = [{"share": 0.0, "kept": 1.0}]
+    rows += [{"share": x, "kept": y.value, "low": y.low, "high": y.high} for x, y in points]
+    x = {"field": "share", "type": "quantitative", "title": "share of words moved"}
+    y = {"field": "kept", "type": "quantitative", "title": "skill kept"}
+    return {
+        "data": {"values": rows},
+        "layer": [
+            {"mark": {"type": "line", "color": BLUE}, "encoding": {"x": x, "y": y}},
+            {
+                "mark": {"type": "point", "filled": True, "color": BLUE},
+                "encoding": {"x": x, "y": y},
+            },
+            {
+                "mark": {"type": "rule", "color": BLUE},
+                "encoding": {"x": x, "y": y | {"field": "low"}, "y2": {"field": "high"}},
+            },
+        ],
+    }
 
 
 def omega_curve(run: Run, transformation: str) -> ChartSpec:

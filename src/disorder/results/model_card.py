@@ -12,8 +12,7 @@ from disorder.results.conclusion import PAGE
 from disorder.results.markup import yaml_value
 from disorder.results.result import Result
 from disorder.results.run import Record, Run
-from disorder.results.run_tables import by_transformation, score_grid
-from disorder.results.wording import about
+from disorder.results.run_tables import about, by_transformation, score_grid
 from disorder.results.writing import meaning_of, shown, title_of
 from disorder.specs import split_spec
 from disorder.types import ORIGINAL

@@ -93,9 +93,18 @@ def _explain(run: Run, why: str) -> Iterator[NextStep]:
 
 def _sanity(run: Run, why: str) -> Iterator[NextStep]:
     is_known = any(group.startswith(NEEDS) for group in run.groups)
-    if run.data != IN_MEMORY and run.n_available >= FEWEST_ROWS and not is_known:
-        words = changed(ReadingOptions, run.settings)
-        yield NextStep(command_line("sanity", run.data, *words), why)
+    command = sanity_command(run)
+    if command and run.data != IN_MEMORY and not is_known:
+        yield NextStep(command, why)
+
+
+def sanity_command(run: Run) -> str:
+    """What to type to find out whether the data needs word order; empty where it is too small."""
+    if run.n_available < FEWEST_ROWS or run.kind != "labels":
+        return ""
+    if run.data == IN_MEMORY:
+        return "disorder.sanity with the same data"
+    return command_line("sanity", run.data, *changed(ReadingOptions, run.settings))
 
 
 def _train(run: Run) -> Iterator[NextStep]:

@@ -59,15 +59,15 @@ def render(
         case "terminal":
             return _terminal(result, console, written, is_all=is_all)
         case "page":
-            return _html(result, "base.html", in_folder=in_folder, has_contents=True)
+            return _html(result, result.template, in_folder=in_folder)
         case "frame":
-            content = _html(result, "base.html", has_contents=True, is_still=True)
+            content = _html(result, result.template, is_still=True)
             return (
                 f'<iframe srcdoc="{escape(content, quote=True)}" sandbox="" style="width: 100%; '
                 f'height: {HEIGHT}px; border: 1px solid #d0d7de"></iframe>'
             )
         case "notebook":
-            return _html(result, "notebook.html", has_contents=False)
+            return _html(result, "notebook.html")
         case "markdown":
             return "\n".join(_markdown(result)) + "\n"
         case "card":
@@ -94,21 +94,8 @@ def _terminal(
     return captured.get()
 
 
-def _html(
-    result: Result,
-    layout: str,
-    *,
-    in_folder: bool = False,
-    has_contents: bool,
-    is_still: bool = False,
-) -> str:
-    html: str = template(result.template).render(
-        result=result,
-        layout=layout,
-        in_folder=in_folder,
-        has_contents=has_contents,
-        is_still=is_still,
-    )
+def _html(result: Result, name: str, *, in_folder: bool = False, is_still: bool = False) -> str:
+    html: str = template(name).render(result=result, in_folder=in_folder, is_still=is_still)
     return html
 
 

@@ -290,7 +290,7 @@ class Result:
     facts: Mapping[str, str] = field(default_factory=dict)  # data, model, versions
     is_summarised: bool = False
     title: str = ""  # of its Markdown
-    template: str = "result.html"  # of its page
+    template: str = "page.html"  # of its page
     card: Mapping[str, Any] = field(default_factory=dict)  # metadata before it
 
     @property

@@ -21,7 +21,7 @@ from disorder.visible_text import visible
 
 FORMULA = re.compile(r"'*[=+\-@\t\r＝＋－＠]")
 MARKED = re.compile(r"'+[=+\-@\t\r＝＋－＠]")
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
 
 def csv_text(

@@ -274,6 +274,17 @@ class Run(BaseModel):
             (r for r in self.scores if (r.transformation, r.metric, r.group) == wanted), None
         )
 
+    @property
+    def skill_kept(self) -> Score:
+        """The skill kept that the conclusion is about, with its interval; raises where there is no
+        skill to keep.
+        """
+        found = self.conclusion
+        if found is None or found.value is None or found.low is None or found.high is None:
+            why = "nothing was concluded" if found is None else found.because
+            raise DisorderError(f"this run has no skill kept: {visible(why)}")
+        return Score(found.value, found.low, found.high, found.n)
+
     def __getitem__(self, key: tuple[str, str] | tuple[str, str, str]) -> Record:
         """`run["derange", "p_c"]`, or with a group `run["derange", "p_c", "needs=order"]`."""
         is_names = isinstance(key, tuple) and all(isinstance(name, str) for name in key)

@@ -175,7 +175,65 @@ class ToldExample(BaseModel):
     variants: list[ToldVariant]
 
 
+class AskedPrompt(BaseModel):
+    """How a language model was asked, what it made of it, and which way a server was read."""
+
+    name: str
+    label_words: dict[str, str]
+    rendered: str
+    label_mass: Number = 0
+    option_orders: int = 1
+    order_changes: Number = 0
+    first_listed: Number = 0
+    last_listed: Number = 0
+    answers: str = ""
+    server: str = ""
+    refused: dict[str, str] = {}
+    gives_probabilities: bool = True
+
+
+# a fact of a prompt → those that are told with it
+TOLD_WITH = {
+    "order_changes": ("option_orders", "first_listed", "last_listed"),
+    "answers": ("server", "refused", "gives_probabilities"),
+}
+
+
+class Spent(BaseModel):
+    """What the questions to a language model cost."""
+
+    questions: Number
+    tokens: Number
+    tokens_in: Number
+    tokens_out: Number
+    cost: Number
+
+
+class SpreadRow(BaseModel):
+    """A score over several prompts."""
+
+    transformation: str
+    metric: str
+    group: str
+    values: list[Any]
+    low: Number
+    high: Number
+
+
+class GainRow(BaseModel):
+    """What a perturbation keeps of what its control loses."""
+
+    transformation: str
+    control: str
+    value: Number
+    low: Number
+    high: Number
+    n: int
+
+
 SHAPES: dict[str, Any] = {
+    "prompt_spread": list[SpreadRow],
+    "gains": list[GainRow],
     "figures": dict[str, FigureTables],
     "telling": list[ToldExample],
     "references": dict[Annotated[str, Field(min_length=1)], list[Any]],
@@ -190,6 +248,7 @@ def check_run(run: Run, where: str) -> None:
     """Raise `BadData` where a run that was read could not have been written by an audit."""
     for name, shape in SHAPES.items():
         validated(shape, getattr(run, name), f"{where} ({name})")
+    _check_asked(run, where)
     check_settings(run.settings, where)
     for steps in run.dev_r.values():
         if any(set(run.labels) - set(counts) for counts in steps.values()):
@@ -197,6 +256,19 @@ def check_run(run: Run, where: str) -> None:
     check_records(run.scores, where)
     for records in (*run.references.values(), run.noise_floor):
         check_records(records, where)
+
+
+def _check_asked(run: Run, where: str) -> None:
+    """Raise on a prompt, a cost or a decision that lacks what is told of it."""
+    from disorder.results.gate import Decision
+
+    for name, shape in (("prompt", AskedPrompt), ("spent", Spent), ("gate", Decision)):
+        if getattr(run, name):
+            validated(shape, getattr(run, name), f"{where} ({name})")
+    for fact, others in TOLD_WITH.items():
+        missing = [name for name in others if fact in run.prompt and name not in run.prompt]
+        if missing:
+            raise BadData(f"{where} is damaged (prompt): {fact} without {missing[0]}")
 
 
 def check_settings(settings: Mapping[str, Any], where: str) -> None:

@@ -17,25 +17,23 @@ from disorder.results.next_steps import next_steps
 from disorder.results.result import Cell, Figure, Grid, Result, Row, Section
 from disorder.results.run import NEEDS, Record, Run
 from disorder.results.run_tables import (
-    answer_grid,
-    baseline_grid,
-    dev_r_grid,
-    overview_grid,
-    permutation_grid,
-    prompt_grid,
-    score_grid,
-)
-from disorder.results.wording import (
     TELLING_KINDS,
     about,
+    answer_grid,
     answer_lines,
+    baseline_grid,
     baseline_lines,
     command,
+    dev_r_grid,
     gain_lines,
     left_out,
     main_transformation,
     not_measured,
+    overview_grid,
+    permutation_grid,
+    prompt_grid,
     prompt_lines,
+    score_grid,
     stopped_early,
 )
 from disorder.results.writing import capitalised, meaning_of, named, shown, title_of
@@ -286,6 +284,19 @@ def _all_sections(run: Run, main: str) -> Iterator[Section[None]]:
         "this model, the data may not need word order.",
         findings=baseline_lines(run),
         grids=[grid for grid in [baseline_grid(run)] if grid.rows],
+    )
+    doses = charts.dose_points(run)
+    yield _folded(
+        "dose",
+        "How much can be moved before skill is lost?",
+        "Skill kept by the share of the words that `derange` moves, with its 95 % interval.",
+        figures=[Figure("dose", "", [], charts.dose_curve(doses))] if len(doses) > 1 else [],
+        findings=[
+            f"{share:.0%} of the words moved: {record.value:.2f} [{record.low:.2f}, "
+            f"{record.high:.2f}] of the skill is kept".replace("-", "−")
+            for share, record in doses
+            if len(doses) > 1
+        ],
     )
     yield from _about_permutations(run, main)
     yield _folded(

@@ -20,7 +20,7 @@ from zlib import crc32
 import numpy as np
 
 from disorder.types import Bools, Floats
-from disorder.types.predictions import Prediction, Predictions, is_failed
+from disorder.types.predictions import ABSTAINS, ANSWERED, FAILED, Prediction, Predictions
 
 FILE = "predictions-2.sqlite"  # the number goes up when keys or rows are made in another way
 OLDER = "predictions.sqlite"
@@ -211,8 +211,11 @@ def _prediction(row: KeptRow, width: int) -> Prediction | None:
     if not is_typed or len(value) != 4 * width or _checksum(key, value, outcome, mass) != checksum:
         return None
     values = np.frombuffer(value, dtype="<f4").astype(np.float64)
-    is_sound = np.isfinite(values).all() or is_failed(np.array([outcome], dtype=object))[0]
-    return Prediction(values, outcome, np.nan if mass is None else mass) if is_sound else None
+    of_mass = np.nan if mass is None else mass
+    if outcome.startswith(FAILED):
+        return Prediction(np.full(width, np.nan), outcome, of_mass)
+    is_sound = outcome in (ANSWERED, ABSTAINS) and np.isfinite(values).all()
+    return Prediction(values, outcome, of_mass) if is_sound else None
 
 
 def _checksum(key: bytes, value: bytes, outcome: str, mass: float | None) -> int:

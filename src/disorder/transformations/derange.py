@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.random import Generator
 
+from disorder.errors import BadSetting
 from disorder.registry import transformation
 from disorder.transformations.positions.orders import (
     COUNTED,
@@ -20,7 +21,10 @@ from disorder.transformations.positions.orders import (
     n_derangements,
     no_fixed_point,
 )
+from disorder.transformations.positions.stop_words import is_stop_word
 from disorder.types import Fidelity, Ints, PositionRows, Sentence
+
+TRIES = 20  # draws per wanted order
 
 
 @transformation(
@@ -38,14 +42,27 @@ def derange(
     count: int,
     *,
     punctuation: Literal["fixed", "free"] = "fixed",
+    share: float = 1.0,
+    keep: Literal["none", "stopwords"] = "none",
     fidelity: Fidelity = "paper",
 ) -> PositionRows:
     """Move every word away from its place; punctuation stays unless it is free.
 
+    share=0.25 moves a quarter of the words, drawn for each variant, and keep=stopwords leaves
+    English function words in their places: how much can be moved before skill is lost?
     fidelity=released repeats the authors' code: seeds 0, 1, 2, … give orders that depend on the
     number of words alone.
     """
+    if not 0 < share <= 1:
+        raise BadSetting("derange", share=share, need="a share above 0, up to 1")
+    if fidelity == "released" and (share < 1 or keep != "none"):
+        raise BadSetting("derange", fidelity=fidelity, need="no share and no keep")
     movable = sentence.movable if punctuation == "fixed" else np.arange(len(sentence))
+    if keep == "stopwords":
+        is_stop = [is_stop_word(sentence.words[i]) for i in movable.tolist()]
+        movable = movable[~np.array(is_stop, dtype=bool)]
+    if share < 1:
+        return _in_part(sentence, movable, rng, count, share)
     if fidelity == "released":
         orders = released_orders(len(movable), count)
         available: int | None = len(orders) if len(orders) < count else None
@@ -54,6 +71,25 @@ def derange(
     positions = np.tile(np.arange(len(sentence)), (len(orders), 1))
     positions[:, movable] = movable[orders]
     return PositionRows(sentence, positions, available, is_spaced_out=fidelity == "released")
+
+
+def _in_part(
+    sentence: Sentence, movable: Ints, rng: Generator, count: int, share: float
+) -> PositionRows:
+    """Distinct orders in each of which a share of the words, two at least, trade places."""
+    n = len(movable)
+    size = min(n, max(2, round(share * n)))
+    found: dict[bytes, Ints] = {}
+    for _ in range(TRIES * count if n > 1 else 0):
+        chosen = np.sort(rng.permutation(n)[:size])
+        [order] = derangements(size, 1, rng)[0]
+        row = np.arange(len(sentence))
+        row[movable[chosen]] = movable[chosen[order]]
+        found.setdefault(row.tobytes(), row)
+        if len(found) == count:
+            break
+    rows = np.array(list(found.values()), dtype=np.int64).reshape(len(found), len(sentence))
+    return PositionRows(sentence, rows, 0 if n < 2 else None)
 
 
 def derangements(n: int, count: int, rng: Generator) -> tuple[Ints, int | None]:

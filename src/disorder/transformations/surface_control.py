@@ -7,7 +7,6 @@ has lost it before a word moved.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,7 +21,8 @@ OF_PROMPT = "examples of a prompt are moved, not words"
 SAME_AS_ORIGINAL = "the surface control is the original text"
 OTHER_WORDS = "the perturbed text has other words"
 # what may end a text, and what may follow it: He said "go."
-FINAL_MARK = re.compile(r"(?P<mark>[.,;:!?…؟۔।॥።]*)(?P<closers>[\"'”’»)\]]*\s*)$")
+MARKS = ".,;:!?…؟۔।॥።"
+CLOSERS = "\"'”’»)]"
 
 
 @dataclass(frozen=True)
@@ -108,13 +108,12 @@ def _ending_alike(written: WrittenUnits, sentence: Sentence, order: list[int]) -
     """
     last = len(order) - 1
     for i in (order[-1], last):  # a line of marks has nothing before the final one
-        if sentence.is_punctuation[i] or _final_mark(sentence.words[i]).start() == 0:
+        if sentence.is_punctuation[i] or not _ending(sentence.words[i])[0]:
             return written
     units = list(written.units)
     place = order.index(last)
-    own = _final_mark(units[place])
-    mark = _final_mark(written.units[-1])["mark"]
-    units[place] = units[place][: own.start()] + mark + own["closers"]
+    bare, _, closers = _ending(units[place])
+    units[place] = bare + _ending(written.units[-1])[1] + closers
     return replace(written, units=units)
 
 
@@ -139,7 +138,11 @@ def _with_case_of(model: str, token: str) -> str:
     return token[:at] + letter + token[at + 1 :]
 
 
-def _final_mark(token: str) -> re.Match[str]:
-    found = FINAL_MARK.search(token)
-    assert found is not None  # it may be empty
-    return found
+def _ending(token: str) -> tuple[str, str, str]:
+    """A token before its final mark, that mark, and what closes after it; each may be empty.
+
+    Not by a pattern: one that is bound to the end begins again at every mark of a long row.
+    """
+    marked = token.rstrip().rstrip(CLOSERS)
+    bare = marked.rstrip(MARKS)
+    return bare, marked[len(bare) :], token[len(marked) :]

@@ -26,7 +26,7 @@ from disorder.results.board import Board, BoardRow
 from disorder.results.render import render
 from disorder.results.run import Record, Run
 from disorder.results.run_folder import read_run
-from disorder.results.wording import main_transformation
+from disorder.results.run_tables import main_transformation
 from disorder.store.storage import write_atomically
 from disorder.store.store import FILE, Store, checksum
 from disorder.verbs.compare import check_alike

@@ -64,7 +64,7 @@ def named_again(folder: object, spec: str, given: Any, command: Callable[[], str
         return given
     if must_be_named(spec):
         raise BadModel(
-            f"{folder} names the model {one_line(spec)}, which runs code or reaches a server; "
+            f"{folder} names the model {one_line(spec)}, which runs a program or reaches a server; "
             "nothing is run because a folder says so. If you trust it, name it: "
             f"{command()}"
         )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from disorder.errors import DisorderError
 from disorder.results.result import Cell, Column, Grid
 from disorder.results.run import Run
-from disorder.results.wording import main_transformation
+from disorder.results.run_tables import main_transformation
 from disorder.results.writing import shown, title_of
 from disorder.types import ORIGINAL
 from disorder.web.run_library import FoundRun, RunLibrary

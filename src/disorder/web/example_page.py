@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from disorder.results.wording import main_transformation
+from disorder.results.run_tables import main_transformation
 from disorder.store.sample_parts import example_of
 from disorder.types import ORIGINAL, Example
 from disorder.web.rebuilt_texts import RebuiltVersion, rebuild

@@ -11,7 +11,7 @@ from typing import Any
 from disorder.errors import UnknownName
 from disorder.results.conclusion import NAMES
 from disorder.results.run import Record, Run
-from disorder.results.wording import main_transformation
+from disorder.results.run_tables import main_transformation
 from disorder.results.writing import short_name
 from disorder.types import ORIGINAL
 from disorder.web.run_library import FoundRun, RunEntry

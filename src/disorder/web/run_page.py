@@ -11,7 +11,7 @@ from typing import Any
 from disorder.errors import BadData, DisorderError
 from disorder.results.render import template
 from disorder.results.run import Run
-from disorder.results.wording import main_transformation
+from disorder.results.run_tables import main_transformation
 from disorder.types import ORIGINAL
 from disorder.visible_text import visible
 from disorder.web.run_library import FoundRun, RunLibrary

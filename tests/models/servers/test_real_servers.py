@@ -32,6 +32,7 @@ from disorder.models.servers.client import Client
 from disorder.models.servers.endpoint import Endpoint
 from disorder.models.servers.event_loop import run as run_async
 from disorder.models.servers.probing import Memory
+from disorder.types import text_segments
 
 pytest.importorskip("httpx2", reason="needs httpx2")
 
@@ -154,7 +155,7 @@ def server_model(url: str, answers: str = "auto", *, name: object = "model") -> 
 def test_llama_cpp_offers_first_tokens_schemas_and_replies(llama_server: str) -> None:
     model = server_model(llama_server)
     assert model.way_name == "first-token"
-    refused = model.description(PAIRS[0])["refused"]
+    refused = model.description(text_segments(PAIRS[0]))["refused"]
     assert "no decision endpoint" in refused["decisions"]
     assert "echo is ignored" in refused["prompt-logprobs"]
     rows = dict(model.as_they_come(PAIRS))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -25,6 +26,7 @@ from disorder.models.servers.endpoint import MOST, Endpoint
 from disorder.models.servers.event_loop import run
 from disorder.models.servers.probing import Memory, probed
 from disorder.models.servers.replies import named_options
+from disorder.types import text_segments
 from disorder.types.predictions import FAILED, Prediction, Predictions
 from fake_server import FakeServer, Fault
 from oracles import guess, item_of
@@ -68,11 +70,26 @@ def test_each_way_gives_what_the_model_behind_it_says(way: str) -> None:
         assert model.way_name == way
         found = model(TEXTS).values
     wanted = expected(model.prompt)
-    if model.description(TEXTS[0])["gives_probabilities"]:
+    if model.description(text_segments(TEXTS[0]))["gives_probabilities"]:
         assert found == pytest.approx(wanted, abs=1e-4)
     else:
         assert (found.argmax(axis=1) == wanted.argmax(axis=1)).all()
         assert (found.max(axis=1) == 1).all()
+
+
+@pytest.mark.parametrize("way", ["first-token", "prompt-logprobs"])
+def test_answers_that_overtake_each_other_stay_with_their_texts(way: str) -> None:
+    def slow(text: str) -> Mapping[str, float]:
+        time.sleep(0.05 if len(text) % 2 else 0.0)
+        return brain(text)
+
+    failing = Fault(status=500)
+    with FakeServer(brain=slow, offers=OFFERS[way]) as server:
+        model = model_of(server)
+        n_before = len(server.questions)
+        server.faults = lambda number, path: failing if number == n_before + 1 else None
+        assert model(TEXTS).values == pytest.approx(expected(model.prompt), abs=1e-4)
+        assert server.most_under_way > 1
 
 
 def test_openai_decisions_are_spoken_too() -> None:
@@ -85,7 +102,7 @@ def test_openai_decisions_are_spoken_too() -> None:
 def test_the_best_way_is_taken_and_the_others_are_named() -> None:
     with FakeServer(brain=brain, offers=("first-token", "constrained")) as server:
         model = model_of(server)
-        description = model.description(TEXTS[0])
+        description = model.description(text_segments(TEXTS[0]))
     assert description["answers"] == "first-token"
     assert set(description["refused"]) == {"decisions", "prompt-logprobs"}
     assert "404" in description["refused"]["decisions"]

@@ -19,6 +19,7 @@ from disorder.errors import DisorderError
 from disorder.models import load
 from disorder.models.causal import CausalModel
 from disorder.requests.settings import Settings
+from disorder.store.sample_parts import SampleParts
 from disorder.verbs.prompting import prompt_of
 
 LIMIT = 6
@@ -118,6 +119,92 @@ def _questions(prompt: Any, data: Any, name: str) -> list[Any]:
         return list(prompt.questions([example.texts for example in data.examples]))
     records = disorder.perturb(data, with_=name, q=Q)
     return list(prompt.questions([(r["text_a"], r["text_b"]) for r in records]))
+
+
+CHOICES = [
+    {
+        "id": f"q{i}",
+        "question": f"which animal saw the dog number {i} ?",
+        "options": ["a cat", "the brown horse", f"bird {i}"][: 2 + i % 2],
+        "answer": i % 2,
+    }
+    for i in range(8)
+]
+PAIRED = [
+    {
+        "id": f"p{i}",
+        "good": f"the dog saw a cat in {i} houses",
+        "bad": f"dog the saw cat a in {i} houses",
+    }
+    for i in range(8)
+]
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "metric"),
+    [
+        (CHOICES, {"choose_by": "likelihood"}, "acc,none"),
+        (CHOICES, {"choose_by": "normalised"}, "acc_norm,none"),
+        (PAIRED, {}, "acc,none"),
+    ],
+)
+def test_lm_eval_decides_choices_and_pairs_as_we_do(
+    rows: list[dict[str, Any]],
+    options: dict[str, Any],
+    metric: str,
+    tiny_llama: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("lm_eval", reason="needs lm-eval (pip install --group peers)")
+    from lm_eval import simple_evaluate
+    from lm_eval.models.huggingface import HFLM
+    from lm_eval.tasks import TaskManager
+
+    monkeypatch.setenv("HF_DATASETS_OFFLINE", "1")
+    asked: dict[str, Any] = {"with_": "derange", "q": 2, "short": "use"}
+    texts = disorder.perturb(rows, language="en", **asked)
+    group = texts.export(tmp_path / "task", as_="lm-eval", **options)
+    theirs = simple_evaluate(
+        model=HFLM(
+            pretrained=str(tiny_llama),
+            dtype="float32",
+            device="cpu",
+            backend="causal",
+            batch_size=4,
+        ),
+        tasks=[group],
+        task_manager=TaskManager(include_path=str(tmp_path / "task"), include_defaults=False),
+        bootstrap_iters=0,
+        verbosity="ERROR",
+    )
+    more = {**options, "chat": "off"} if options else {}
+    run = disorder.audit(
+        f"causal:{tiny_llama}",
+        rows,
+        language="en",
+        cache="off",
+        out=tmp_path / "run",
+        **asked,
+        **more,
+    )
+    table = SampleParts.open(tmp_path / "run", to_write=False).table().to_pylist()
+    ours = {
+        (row["transformation"], row["example"], row["variant"]): row["probabilities"]
+        for row in table
+        if not row["repeat"]
+    }
+    for name in ("original", "derange"):
+        for sample in theirs["samples"][f"{group}_{name}"]:
+            doc = sample["doc"]
+            found = np.array([float(each[0]) for each in sample["filtered_resps"]])
+            if metric.startswith("acc_norm"):
+                found /= [len(text) for text in doc["choices"]]
+            expected = np.exp(found) / np.exp(found).sum()
+            mine = ours[name, doc["id"], doc["variant"]][: len(expected)]
+            np.testing.assert_allclose(mine, expected, atol=1e-4)
+        accuracy = theirs["results"][f"{group}_{name}"][metric]
+        assert run[name, "accuracy"].value == pytest.approx(accuracy, abs=1e-6)
 
 
 # a provider that says the same to everything; inspect_ai's own mock counts tokens by the network

@@ -71,10 +71,10 @@ class ServerEmbedder:
         entries = (
             [each for each in data if isinstance(each, dict)] if isinstance(data, list) else []
         )
-        by_number = {each.get("index", place): each for place, each in enumerate(entries)}
-        if len(entries) != n or set(by_number) != set(range(n)):
+        by_number = {str(each.get("index", place)): each for place, each in enumerate(entries)}
+        if len(entries) != n or set(by_number) != set(map(str, range(n))):
             raise ModelStopped(f"{self._name}: the reply has no vector for each of {n} texts")
         try:
-            return [[float(x) for x in by_number[i]["embedding"]] for i in range(n)]
+            return [[float(x) for x in by_number[str(i)]["embedding"]] for i in range(n)]
         except (KeyError, TypeError, ValueError):
             raise ModelStopped(f"{self._name}: a vector is not a list of numbers") from None

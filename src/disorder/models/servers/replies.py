@@ -23,7 +23,6 @@ from disorder.models.servers.endpoint import (
 from disorder.types import Floats
 from disorder.types.predictions import NO_LABEL, REFUSED
 
-THINKING = re.compile(r"<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
 OPENED = re.compile(r"<(think|thinking|reasoning)>", re.IGNORECASE)
 CLOSED = re.compile(r"^.*</(think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
 REFUSAL = re.compile(
@@ -42,11 +41,28 @@ def visible_reply(content: str, ended: str) -> tuple[str, bool]:
     >>> visible_reply("<think>is it yes", "length")
     ('', True)
     """
-    text = THINKING.sub("", content)
-    if OPENED.search(text):
-        return OPENED.split(text)[0].strip(), True
+    text = _without_thoughts(content)
+    opened = OPENED.search(text)
+    if opened:
+        return text[: opened.start()].strip(), True
     text = CLOSED.sub("", text).strip()  # some templates open the tag in the prompt
     return text, not text and ended == "length"
+
+
+def _without_thoughts(content: str) -> str:
+    """A reply without what stands between a tag and its end.
+
+    Not by one pattern: it would look for the end of every tag of thousands to the end of the reply.
+    """
+    said = []
+    at = 0
+    while opened := OPENED.search(content, at):
+        closed = re.compile(f"</{opened[1]}>", re.IGNORECASE).search(content, opened.end())
+        if closed is None:
+            break
+        said.append(content[at : opened.start()])
+        at = closed.end()
+    return "".join([*said, content[at:]])
 
 
 def named_options(text: str, options: Sequence[str]) -> list[int]:

@@ -47,7 +47,13 @@ CLASSES = [
     *(f"drop_pos:tags={tag}" for tag in (*SINGLE, "NOUN+PRON")),
     *(f"keep_pos:tags={tags}" for tags in KEPT),
 ]
-DECLARED = {"classes": CLASSES, "full": CLASSES, "alldrop": ["original", *CLASSES[: len(SINGLE)]]}
+DOSES = [f"derange:share={share}" for share in (0.25, 0.5, 0.75)]
+DECLARED = {
+    "classes": CLASSES,
+    "full": CLASSES,
+    "alldrop": ["original", *CLASSES[: len(SINGLE)]],
+    "ladder": DOSES,
+}
 
 
 def parse(spec: str, *, fidelity: Fidelity | None = None, usual_words: str = "") -> Transformation:

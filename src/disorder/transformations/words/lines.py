@@ -11,7 +11,7 @@ from disorder.registry import words
 from disorder.transformations.words import units_of
 from disorder.types import Sentence
 
-LINE = re.compile(r"[^\r\n]*\S[^\r\n]*")
+LINE = re.compile(r"[^\r\n]+")
 
 
 @words(language="any")
@@ -21,5 +21,5 @@ def lines(text: str) -> Sentence:
     >>> lines("one two\\n\\nthree").words
     ['one two', 'three']
     """
-    spans = [found.span() for found in LINE.finditer(text)]
+    spans = [found.span() for found in LINE.finditer(text) if not found[0].isspace()]
     return replace(units_of(text, spans, is_spaced=np.ones(len(spans), dtype=bool)), joint="\n")

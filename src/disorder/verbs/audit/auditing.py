@@ -18,6 +18,7 @@ from disorder.metrics.statistics.planned_looks import planned_looks
 from disorder.models.prompting import findings
 from disorder.requests.settings import Settings
 from disorder.results.conclusion import verdict
+from disorder.results.next_steps import sanity_command
 from disorder.results.run import EarlyStop, Record, Run
 from disorder.results.run_folder import majority_share, write_run
 from disorder.store.sample_parts import SampleParts, write_examples
@@ -31,7 +32,6 @@ from disorder.verbs.audit.budget import Budget
 from disorder.verbs.audit.conclusions import (
     beside_words_alone,
     main_conclusions,
-    sanity_command,
 )
 from disorder.verbs.audit.measuring import NOT_REACHED, Measured, Measuring, Originals
 from disorder.verbs.audit.relative_gain import gains

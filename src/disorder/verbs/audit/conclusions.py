@@ -13,11 +13,9 @@ from disorder.data import groups
 from disorder.errors import DoesNotApply
 from disorder.metrics import SkillRatio
 from disorder.metrics.statistics.skill import is_by_families
-from disorder.requests.groups import ReadingOptions
-from disorder.requests.option import changed, command_line
 from disorder.requests.settings import Settings
 from disorder.results.conclusion import MAIN, Caveat, Conclusion, WordBaseline
-from disorder.results.run import DIGITS, Run
+from disorder.results.run import DIGITS
 from disorder.transformations import Transformation
 from disorder.types import Bools, Dataset, Example, Floats, Ints, Outcomes, Variants
 from disorder.verbs.audit.caveats import (
@@ -35,8 +33,6 @@ from disorder.verbs.outcomes import gold_of
 KEEPS_SKILL = ("bag_of_words", "bag_or_misled", "order_not_used", "mixed", "mixed_or_bag")
 N_SAMPLED = 50  # examples on which transformations are told apart by what they break
 MOST_TOGETHER = 1 / 3  # of neighbours beyond chance, for a model that keeps its skill to be judged
-FEWEST_ROWS = 50  # that `sanity` trains on
-IN_MEMORY = "data"  # how rows that were given as they are are called
 
 
 def concluded(
@@ -195,15 +191,6 @@ def neighbours_under(
         except DoesNotApply:
             continue
     return Neighbours(*(counts[:3] / counts[3]).tolist()) if counts[3] else None
-
-
-def sanity_command(run: Run) -> str:
-    """What to type to find out whether the data needs word order; empty where it is too small."""
-    if run.n_available < FEWEST_ROWS or run.kind != "labels":
-        return ""
-    if run.data == IN_MEMORY:
-        return "disorder.sanity with the same data"
-    return command_line("sanity", run.data, *changed(ReadingOptions, run.settings))
 
 
 def _row(group: str, beside: SkillRatio) -> WordBaseline:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
@@ -178,7 +177,7 @@ def _seconds(
     """
     timed = replace(loaded, cache=None, counts=Costs())
     tried = replace(settings, q=TIMED, short="use")
-    predictor = BlockPredictor.of(partial(_same, timed), dataset, plan, tried)
+    predictor = BlockPredictor.of(lambda: timed, dataset, plan, tried)
     [_, stage] = stages_of(_moving(plan)[:1], TIMED)
     predictor(stage.block(dataset.examples[:1], 0, 0))
     began = time.perf_counter()
@@ -187,7 +186,3 @@ def _seconds(
     q = settings.q or EVERY_EXAMPLE[0]
     n_texts = len(dataset.examples) * (1 + sum(one.count(q) for one in plan))
     return float(each * n_texts)
-
-
-def _same(model: LoadedModel) -> LoadedModel:
-    return model

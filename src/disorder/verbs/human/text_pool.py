@@ -19,7 +19,7 @@ from disorder.errors import DisorderError, DoesNotApply, UnknownName
 from disorder.randomness import generator
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
-from disorder.results.wording import main_transformation
+from disorder.results.run_tables import main_transformation
 from disorder.store.sample_parts import SampleParts, read_examples
 from disorder.transformations import Transformation, parse, stored_texts
 from disorder.transformations.rendering import variant_texts

@@ -18,7 +18,7 @@ from disorder.errors import DisorderError
 from disorder.models.prompting import Prompt, Question
 from disorder.store.storage import LOCK, write_atomically
 from disorder.store.store import Store
-from disorder.types import ORIGINAL, Example, Texts
+from disorder.types import ORIGINAL, Example, Segments
 
 Row = dict[str, Any]
 
@@ -28,27 +28,37 @@ class TaskRows:
     """The questions of an export, file by file: originals first, then one per transformation."""
 
     name: str
-    prompt: Prompt
+    prompt: Prompt | None  # None for pairs of a better and a worse text
     originals: list[Example]
     records: list[Row]
 
     @property
     def files(self) -> dict[str, list[tuple[Row, Question]]]:
         """What stands in each file: what is known of a text, and the question about it."""
-        found = {
-            ORIGINAL: [self._asked(_original(example), example.texts) for example in self.originals]
-        }
+        found = {ORIGINAL: [self._asked(_original(each), each.segments) for each in self.originals]}
+        names = tuple(self.originals[0].segments)
         for record in self.records:
             file = file_name(record["transformation"])
-            texts = (record["text_a"], record["text_b"])
-            found.setdefault(file, []).append(self._asked(record, texts))
+            segments = {
+                name: tuple(record[name]) if isinstance(record[name], list) else record[name]
+                for name in names
+            }
+            found.setdefault(file, []).append(self._asked(record, segments))
         return found
 
-    def _asked(self, record: Row, texts: Texts) -> tuple[Row, Question]:
-        [question] = self.prompt.questions([texts])
+    def _asked(self, record: Row, segments: Segments) -> tuple[Row, Question]:
+        question = self._question(segments)
         keys = ("id", "transformation", "variant", "label")
-        gold = {"gold": self.prompt.labels.index(record["label"])}
+        labels = ("good", "bad") if self.prompt is None else self.prompt.labels
+        gold = {"gold": labels.index(record["label"])}
         return {key: record[key] for key in keys} | gold, question
+
+    def _question(self, segments: Segments) -> Question:
+        """What is asked; of a pair nothing is, and its two texts are scored by themselves."""
+        if self.prompt is None:
+            return Question("", (), "", tuple(str(each) for each in segments.values()))
+        [question] = self.prompt.questions_about([segments])
+        return question
 
 
 def _original(example: Example) -> Row:
@@ -108,10 +118,13 @@ output_type: multiple_choice
 doc_to_text: "{{{{prompt}}}}"
 doc_to_choice: choices
 doc_to_target: gold
-target_delimiter: " "
+target_delimiter: "{delimiter}"
 num_fewshot: 0
 metric_list:
   - metric: acc
+    aggregation: mean
+    higher_is_better: true
+  - metric: acc_norm
     aggregation: mean
     higher_is_better: true
 metadata:
@@ -129,10 +142,11 @@ metadata:
 def write_lm_eval(folder: Path, rows: TaskRows) -> str:
     """Write the folder; gives the name of the group."""
     names = {file: f"{rows.name}_{file}" for file in rows.files}
+    delimiter = "" if rows.prompt is None else " "
     tasks = "\n".join(f"  - {name}" for name in names.values())
     extra = {"rows.py": READER, f"{rows.name}.yaml": GROUP.format(group=rows.name, tasks=tasks)}
     extra |= {
-        f"{name}.yaml": LM_EVAL_TASK.format(task=name, file=json.dumps(file))
+        f"{name}.yaml": LM_EVAL_TASK.format(task=name, file=json.dumps(file), delimiter=delimiter)
         for file, name in names.items()
     }
     write_files(folder, rows, _lm_eval_line, extra)

@@ -192,7 +192,10 @@ class _Source:
         first = list(islice(examples, CHUNK))
         found = detected_language(first, self.language)
         is_single = not first or not first[0].is_pair
-        known = replace(task or Task("", breaks="a" if is_single else "b"), language=found.code)
+        guessed = Task("", breaks="a" if is_single else "b")
+        if reader.task is not None:  # of another form than texts with labels
+            guessed = replace(guessed, kind=reader.task.scored)
+        known = replace(task or guessed, language=found.code)
         notes = [found.note] if found.note else []
         return _Opened(known, reader.skipped, chain(first, examples), notes)
 
@@ -299,6 +302,8 @@ class PerturbedTexts:
         An audit takes that label as an abstention. `gold` is the label of the original text.
         """
         whole = self.source.dataset()
+        if whole.task.kind != "labels":
+            raise DisorderError(f"{option('as_', 'training')} is for texts with fixed labels")
         if whole.task.is_regression or ABSTAINED in whole.task.labels:
             has = "numbers" if whole.task.is_regression else f"a label {ABSTAINED!r} of its own"
             raise DisorderError(
@@ -336,7 +341,7 @@ class PerturbedTexts:
         dataset = replace(whole, examples=list(_drawn(whole.examples, self.limit, self.seed)))
         rows = TaskRows(
             f"disorder_{file_name(dataset.name)}",
-            prompt_of(dataset, settings),
+            None if dataset.task.kind == "pair" else prompt_of(dataset, settings),
             list(dataset.examples),
             list(self),
         )

@@ -7,28 +7,38 @@ from collections.abc import Iterator
 from math import isnan
 from typing import Any
 
+from disorder.models.inputs.variants import are_texts, variant_segments
 from disorder.transformations.positions.disorder import variant_disorder
 from disorder.transformations.rendering import moved_span, variant_texts
-from disorder.types import Example, Variants
+from disorder.types import TEXT_NAMES, Example, Variants
 
 
 def records_of(example: Example, spec: str, variants: Variants) -> Iterator[dict[str, Any]]:
     """A record for each variant of an example."""
-    found = zip(variant_texts(variants), variants.positions(), strict=True)
+    found = zip(_written(example, variants), variants.positions(), strict=True)
     measured = variant_disorder(variants)
-    for k, ((text_a, text_b), (positions_a, positions_b)) in enumerate(found):
+    for k, (segments, (positions_a, positions_b)) in enumerate(found):
         yield {
             "id": example.id,
             "transformation": spec,
             "variant": k,
-            "text_a": text_a,
-            "text_b": text_b,
+            **segments,
             "label": example.label,
             "positions_a": positions_a,
             "positions_b": positions_b,
             **{name: _rounded(values[k]) for name, values in measured.items()},
             **_moved_answers(example, variants, k),
         }
+
+
+def _written(example: Example, variants: Variants) -> Iterator[dict[str, Any]]:
+    """What each variant says: its texts, or all of its segments by their names."""
+    if are_texts(example.segments):
+        for texts in variant_texts(variants):
+            yield dict(zip(TEXT_NAMES, texts, strict=True))
+        return
+    for segments in variant_segments(variants):
+        yield {k: each if isinstance(each, str) else list(each) for k, each in segments.items()}
 
 
 def _moved_answers(example: Example, variants: Variants, k: int) -> dict[str, Any]:
