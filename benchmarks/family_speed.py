@@ -26,7 +26,7 @@ def rows(n: int) -> list[Example]:
         words = rng.choice(WORDS, size=20)
         for k in range(i, i + IN_A_FAMILY):
             a, b = (" ".join(rng.permutation(words)[:19]) for _ in range(2))
-            made.append(Example(str(k), a, b, "x"))
+            made.append(Example.of(str(k), a, b, "x"))
     return made
 
 

@@ -348,21 +348,27 @@ def table(done: Mapping[Cell, Tally]) -> Iterator[str]:
 
 
 def _shown(tally: Tally) -> str:
-    """The kinds, how many simulations, and the shares that are wrong and covered, each as the 95 %
-    interval of the simulation.
+    """The kinds; then the shares that are wrong and covered, each as the 95 % interval of the
+    simulation.
     """
-    kinds = ", ".join(
-        f"{kind} {count / tally.n:.2f}" for kind, count in tally.kinds.most_common(2)
-    ).replace(" 1.00", "")
-    wrong = f"wrong {_interval(tally.n_wrong, tally.n)} of {tally.n}"
+    kinds = " ".join(
+        f"{kind} {_share(count / tally.n)}" for kind, count in tally.kinds.most_common(2)
+    ).replace(" 1", "")
+    shown = f"{kinds}; {_interval(tally.n_wrong, tally.n)}"
     if tally.n_intervals < tally.n / 2:
-        return f"{kinds}; {wrong}"
-    return f"{kinds}; {wrong}; covered {_interval(tally.n_covered, tally.n_intervals)}"
+        return shown
+    return f"{shown}; {_interval(tally.n_covered, tally.n_intervals)}"
 
 
 def _interval(k: int, n: int) -> str:
     low, high = wilson(k / n, n)
-    return f"{low:.2f}–{high:.2f}"
+    return f"{_share(low)}–{_share(high)}"
+
+
+def _share(value: float) -> str:
+    """A share without its zero."""
+    text = f"{value:.2f}"
+    return {"0.00": "0", "1.00": "1"}.get(text, text[1:])
 
 
 def _summary(done: Mapping[Cell, Tally]) -> str:
@@ -374,12 +380,19 @@ def _summary(done: Mapping[Cell, Tally]) -> str:
     seconds = sum(tally.seconds for tally in done.values())
     over = sum(tally.n_wrong > WORST * tally.n for tally in done.values())
     return (
-        f"{total:,} simulated audits in {len(done)} of {len(cells())} cells ({seconds / 60:.0f} "
+        f"In a cell: kinds and how often, the share that is wrong, the share of intervals that "
+        f"cover the truth. {total:,} simulated audits in {len(done)} of {len(cells())} cells "
+        f"({_range(done)} each; {seconds / 60:.0f} "
         f"minutes of CPU), q = {Q}; wrong conclusions: {wrong}; cells with more than "
         f"{100 * WORST:g} % of them: {over}. Of {intervals:,} intervals, in cells where at least "
         f"half of the audits give one, {covered / max(1, intervals):.3f} cover the truth. "
         "Shares are given as 95 % intervals of the simulation itself."
     )
+
+
+def _range(done: Mapping[Cell, Tally]) -> str:
+    numbers = [tally.n for tally in done.values()]
+    return f"{min(numbers)} to {max(numbers)}"
 
 
 def write(page: Path, text: str, name: str = "zoo") -> None:

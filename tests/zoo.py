@@ -167,6 +167,23 @@ def with_double_space(rows: Sequence[Row]) -> list[Row]:
     return [row | {"text": row["text"].replace(" ", "  ", 1)} for row in rows]
 
 
+def has_double_space(texts: Sequence[str]) -> list[str]:
+    """Whether two spaces stand side by side."""
+    return [YES if "  " in text else NO for text in texts]
+
+
+def glued_rows(yes: str, no: str, n: int, *, seed: int = 0) -> list[Row]:
+    """Texts with a mark glued to the end of any word."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for i in range(n):
+        words = filler(rng, int(rng.integers(5, 10)))
+        place = int(rng.integers(len(words)))
+        words[place] += (yes, no)[i % 2]
+        rows.append({"id": str(i), "text": " ".join(words), "label": (YES, NO)[i % 2]})
+    return rows
+
+
 def truncated(inner: Answer, n_words: int) -> Answer:
     """A model that sees the first words only."""
     return lambda texts: inner([" ".join(text.split()[:n_words]) for text in texts])

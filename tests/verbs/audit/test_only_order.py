@@ -82,6 +82,21 @@ class TestBags:
         run = audited(zoo.with_double_space(zoo.evidence_rows("plain", 200)), model, tmp_path)
         assert run.conclusion.kind == "bag_of_words"
 
+    def test_row_3_a_model_that_looks_for_a_double_space(self, tmp_path: Path) -> None:
+        plain = [row | {"label": zoo.NO} for row in zoo.evidence_rows("plain", 100)]
+        rows = zoo.with_double_space(
+            [row | {"id": f"d{row['id']}", "label": zoo.YES} for row in plain]
+        )
+        run = audited([*plain, *rows], zoo.has_double_space, tmp_path)
+        assert run.conclusion.kind == "bag_of_words"
+
+    def test_evidence_glued_to_any_word_also_the_first_and_the_last(self, tmp_path: Path) -> None:
+        def model(texts: Sequence[str]) -> list[str]:
+            return [zoo.YES if re.search(r"\w🎉", text) else zoo.NO for text in texts]
+
+        run = audited(zoo.glued_rows("🎉", "💔", 150), model, tmp_path)
+        assert run.conclusion.kind == "bag_of_words"
+
     @pytest.mark.parametrize("n_evident", [60, 240])
     def test_row_4_a_function_of_the_first_words(self, n_evident: int, tmp_path: Path) -> None:
         """It is probed: no kind is drawn, wherever the evidence stands."""
