@@ -42,7 +42,7 @@ def dataset() -> Any:
         for line in file:
             row = json.loads(line)
             if min(len(row["text_a"].split()), len(row["text_b"].split())) >= 8:
-                examples.append(Example(row["id"], row["text_a"], row["text_b"], row["label"]))
+                examples.append(Example.of(row["id"], row["text_a"], row["text_b"], row["label"]))
             if len(examples) == N_PAIRS:
                 break
     return Dataset(

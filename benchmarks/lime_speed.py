@@ -43,7 +43,7 @@ def subject(*, precision: str = "fp32") -> Any:
 
     data = read_data(DATA)
     alone = [
-        replace(e, text_a=e.text_b or e.text_a, text_b=None) for e in data.examples
+        replace(e, segments={"text_a": e.text_b or e.text_a}) for e in data.examples
     ]  # of pairs, the second text
     fitting = [e for e in alone if FEWEST <= n_words(cut(e.texts)) <= MOST]
     data = replace(data, examples=sorted(fitting, key=lambda e: digest(0, "benchmark", e.id))[:N])

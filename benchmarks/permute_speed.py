@@ -102,7 +102,7 @@ def cut(splitter: str) -> None:
 def deranged(unit: str) -> None:
     transformation = parse(f"derange:unit={unit}")
     for i, text in enumerate(TEXTS):
-        list(transformation.apply_all([Example(str(i), text, None, "")], task=TASK, q=Q, seed=0))
+        list(transformation.apply_all([Example.of(str(i), text, None, "")], task=TASK, q=Q, seed=0))
 
 
 def long_text(n_words: int) -> str:
@@ -120,7 +120,7 @@ def half_equal(n_words: int) -> str:
 def one_text(spec: str, text: str) -> float:
     """CPU seconds for ten variants of a text, or to find that there are none."""
     transformation = parse(spec)
-    examples = [Example("long", text, None, "")]
+    examples = [Example.of("long", text, None, "")]
     return seconds(lambda: list(transformation.apply_all(examples, task=TASK, q=10, seed=0)))
 
 

@@ -361,7 +361,7 @@ from disorder.transformations import parse
 from disorder.types import Example, Task
 wrong = []
 start = threading.Barrier(16)
-example, task = Example("1", "one two three four five", None, "x"), Task("t", ("x", "y"), "a")
+example, task = Example.of("1", "one two three four five", None, "x"), Task("t", ("x", "y"), "a")
 def look():
     start.wait()
     try:

@@ -209,7 +209,8 @@ def test_the_examples_of_a_prompt_in_every_language(name: str) -> None:
     for first, second in PAIRS.values():
         shots = [(first, "yes"), (second, "no"), (f"{second} {first}", "vielleicht")]
         text = shots_sentence(tuple(shots)).text
-        given = replace(example(text), shots=tuple(shots))
+        items = tuple(part for shot in shots for part in shot)
+        given = Example("1", {"shots": items, "item": second}, "neutral", on=("shots", "item"))
         variants = parse(name).apply(given, task=NLI, q=4, seed=0, short="use")
         texts = [made_text for made_text, _ in variant_texts(variants)]
         assert len(set(texts)) == 4
