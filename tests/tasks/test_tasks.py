@@ -17,6 +17,7 @@ from disorder.metrics.statistics.pairs_of_orders import pair_counts
 from disorder.models import load
 from disorder.registry import TaskPart, parts
 from disorder.results.run import Run
+from disorder.results.run_result import run_result
 from disorder.types import Dataset, Floats, Segments
 from fake_server import FakeServer
 
@@ -136,6 +137,8 @@ def test_skill_is_above_the_chance_of_each_question() -> None:
     kept = run["derange", "skill_kept"]
     assert kept.low <= 0 <= kept.high
     assert run["derange", "accuracy"].value == pytest.approx(0.35, abs=0.06)
+    assert run.chance == pytest.approx(0.35)
+    assert "Guessing: 35 %." in " ".join(run_result(run).lead)
 
 
 PLACES = {
@@ -311,6 +314,7 @@ def test_pairs_are_decided_by_the_higher_score_and_ties_by_nobody() -> None:
     run = audited(preferring(rows), rows)
     assert run["original", "accuracy"].value == 1.0
     assert kind_of(run) == "reads_order"
+    assert "Guessing: 50 %." in " ".join(run_result(run).lead)
     with pytest.raises(DisorderError, match="none of the labels"):  # it prefers neither, ever
         audited(lambda texts: [0.0 for _ in texts], rows)
 

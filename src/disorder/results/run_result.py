@@ -159,7 +159,7 @@ def _right_before_and_after(run: Run, found: Conclusion) -> str:
         "still on" if found.kind in STILL else "only on" if found.kind == "reads_order" else "on"
     )
     guessing = f"Guessing: {run.chance:.0%}."
-    if run.majority > run.chance + SKEWED:
+    if run.kind == "labels" and run.majority > run.chance + SKEWED:
         guessing = f"Always the most frequent label: {run.majority:.0%}."
     text = (
         f"Right on {before.value:.0%} of {before.n:,} texts; {how} {still} {after.value:.0%}. "

@@ -44,7 +44,7 @@ from disorder.verbs.audit.sampling import (
 )
 from disorder.verbs.audit.watching import Watcher
 from disorder.verbs.model_loading import resume_command
-from disorder.verbs.outcomes import OutcomeFacts, gold_of
+from disorder.verbs.outcomes import OutcomeFacts, chances_of, gold_of
 from disorder.verbs.transformation_samples import TransformationSamples
 
 
@@ -203,8 +203,10 @@ def _measured_again(
 
 def _reached(run: Run, dataset: Dataset) -> Run:
     """The run of the examples that were reached."""
+    chances = chances_of(dataset.task, dataset.examples)
     return run.model_copy(
         update={
+            "chance": run.chance if chances is None else float(chances.mean()),
             "n_examples": len(dataset.examples),
             "majority": majority_share(dataset.examples),
             "skips": run.skips | {"data": dict(dataset.skipped)},
