@@ -47,7 +47,7 @@ with redirect_stderr(io.StringIO()), atheris.instrument_imports(include=["disord
     from disorder.models.servers.replies import Unfit
     from disorder.models.servers.ways import ladder
     from disorder.results import drawing
-    from disorder.results.render import notebook, page
+    from disorder.results.render import render
     from disorder.results.run_folder import read_run
     from disorder.results.terminal import show_result
     from disorder.safe_io import parse_parquet
@@ -77,8 +77,8 @@ def run_folder(place: Path) -> tuple[list[bytes], Try]:
         path.write_bytes(content)
         result = read_run(folder).result
         show_result(result, console)
-        page(result)
-        notebook(result)
+        render(result, "page")
+        render(result, "notebook")
         _compared(folder)
 
     return seeds, tried

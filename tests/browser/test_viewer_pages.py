@@ -68,7 +68,7 @@ def test_open_a_run_filter_it_and_open_an_example(
     status.wait_for()  # only the page of a run has it
     assert_accessible(page)
     assert status.inner_text().startswith("60 examples")
-    page.get_by_label("gold label").select_option("neutral")
+    page.locator("select[name=label]").select_option("neutral")
     page.get_by_label("accepted share, at least").fill("0.5")
     page.get_by_role("button", name="Show").click()
     page.wait_for_url("**neutral**")
@@ -218,8 +218,9 @@ def test_a_running_run_is_followed_to_its_end(
         page.wait_for_function(
             "before => document.querySelector('[data-total]')?.textContent !== before", arg=first
         )
-        page.locator(".verdict").wait_for(timeout=30_000)
-        assert_count(page.get_by_role("heading", name="Running", exact=True), 0)
+        running = page.get_by_role("heading", name="Running", exact=True)
+        running.wait_for(state="detached", timeout=30_000)
+        assert "not complete" not in page.locator(".verdict").inner_text()
     finally:
         started.kill()
         started.wait()
@@ -237,7 +238,7 @@ def test_a_token_lets_in_once_given_and_nobody_else(
     page.get_by_role("heading", name="Runs").wait_for()
     assert "token" not in page.url
     page.get_by_role("link", name="reader", exact=True).click()
-    page.get_by_role("heading", name="Scores").wait_for()
+    page.get_by_role("heading", name="Examples", exact=True).wait_for()
     assert page.evaluate("document.cookie") == "", "scripts cannot read it"
     assert any("denied 403 GET /" in line and "wrong token" in line for line in server.lines)
     assert not any("a-wrong" in line for line in server.lines)
