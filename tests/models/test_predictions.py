@@ -170,7 +170,6 @@ def test_labels_are_renamed_to_labels_of_the_data_only() -> None:
 NONSENSE = [
     None,
     3,
-    [None],
     [[{"score": 1.0}]],
     [{"yes": "much"}],
     [[{"label": "yes", "score": None}]],

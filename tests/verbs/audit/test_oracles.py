@@ -102,8 +102,8 @@ def test_the_bare_command_works_and_stays_small(tmp_path: Path) -> None:
     ]
     told = {row[0]: row[2] for row in rows if len(row) == 4}
     assert told["a bag of words"] == "hardly uses word order"
-    assert told["a mixed model"] == "uses word order for"
-    assert told["a reader"] == "needs word order:"
+    assert told["a mixed model"].startswith("uses word order for")
+    assert told["a reader"].startswith("needs word order:")
     folders = list((tmp_path / "runs").iterdir())
     assert len(folders) == 2
     runs = [json.loads((folder / "run.json").read_text()) for folder in folders]
