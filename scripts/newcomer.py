@@ -102,7 +102,7 @@ def tutorials(clone: Path, python: str) -> None:
 
 def docs(clone: Path, venv: Path) -> None:
     run(["make", f"VENV={venv}", "docs"], clone)
-    for name in ("index.html", "llms.txt", "search/search_index.json"):
+    for name in ("index.html", "llms.txt", "search.json"):
         assert (clone / "site" / name).is_file(), name
 
 

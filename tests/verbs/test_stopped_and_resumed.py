@@ -62,16 +62,16 @@ def test_explain_repeats_no_explanation(tmp_path: Path, monkeypatch: pytest.Monk
 
     settings: dict[str, Any] = {"by": ["overlap", "omega_curve"], "limit": 12, "q": 3}
     undisturbed = disorder.explain("builtin:bow", "builtin", **settings)
-    check = explaining._check_fits
+    fits = explaining._fits
     seen: list[str] = []
 
-    def stopping(entry: Any, dataset: Any) -> None:
+    def stopping(entry: Any, dataset: Any) -> bool:
         seen.append(entry.name)
         if entry.name == "omega_curve" and seen.count("omega_curve") == 1:
             raise KeyboardInterrupt
-        check(entry, dataset)
+        return fits(entry, dataset)
 
-    monkeypatch.setattr(explaining, "_check_fits", stopping)
+    monkeypatch.setattr(explaining, "_fits", stopping)
     out = tmp_path / "out"
     with pytest.raises(KeyboardInterrupt):
         disorder.explain("builtin:bow", "builtin", out=out, **settings)

@@ -490,5 +490,6 @@ def test_the_dev_score_is_measured_with_the_task_of_the_data(
 
 def test_the_keyword_of_before_is_taken(tmp_path: Path) -> None:
     before: dict[str, Any] = {"on": ["reverse"], "model": "bow", "settings": {"epochs": 1}}
-    done = train("plain", order_rows(), out=tmp_path / "m", **before)
+    with pytest.warns(DeprecationWarning, match="on is now written with_"):
+        done = train("plain", order_rows(), out=tmp_path / "m", **before)
     assert done.record["on"] == ["reverse"]
