@@ -67,7 +67,7 @@ def test_explain_repeats_no_explanation(tmp_path: Path, monkeypatch: pytest.Monk
 
     def stopping(entry: Any, dataset: Any) -> bool:
         seen.append(entry.name)
-        if entry.name == "omega_curve" and seen.count("omega_curve") == 1:
+        if entry.name == "omega_curve" and seen.count("omega_curve") == 2:
             raise KeyboardInterrupt
         return fits(entry, dataset)
 
