@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from disorder.verbs.audit import division
+from disorder.verbs.audit import sampling
 from faults.disk import Disk, failing
 from faults.laboratory import note, size
 from faults.verbs import VERBS
@@ -76,7 +76,7 @@ def written(held: Held, folder: Path) -> None:
 def test_whatever_a_power_loss_leaves_can_be_gone_on_with(
     name: str, tmp_path: Path, finished: Path, command: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(division, "BLOCK", 96)  # several parts
+    monkeypatch.setattr(sampling, "BLOCK", 96)  # several parts
     monkeypatch.setattr("disorder.results.drawing.svg", lambda spec: "<svg/>")
     monkeypatch.setenv("DISORDER_CACHE", str(tmp_path / "cache"))
     verb = VERBS[name]

@@ -16,7 +16,7 @@ import pytest
 
 from disorder.errors import CannotWrite, DisorderError
 from disorder.store import storage
-from disorder.verbs.audit import division
+from disorder.verbs.audit import sampling
 from faults.disk import ERRORS, KINDS, Disk, Kind, failing
 from faults.laboratory import note, size
 from faults.verbs import LOG, VERBS, Verb
@@ -34,7 +34,7 @@ USUAL = (3, 40)
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder on the failing disk; charts are not drawn, and blocks are small."""
-    monkeypatch.setattr(division, "BLOCK", 96)  # several parts
+    monkeypatch.setattr(sampling, "BLOCK", 96)  # several parts
     monkeypatch.setattr("disorder.results.drawing.svg", lambda spec: "<svg/>")
     monkeypatch.setenv("DISORDER_CACHE", str(tmp_path / "cache"))
     (tmp_path / "disk").mkdir()

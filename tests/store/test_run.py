@@ -16,7 +16,7 @@ from disorder.errors import BadData, DisorderError, UnknownName
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
 from disorder.store.sample_parts import SampleParts
-from disorder.verbs.audit import audit, division, resume
+from disorder.verbs.audit import audit, resume, sampling
 
 HOSTILE = '"></iframe><script>alert(1)</script><img src=x onerror=alert(1)>\u202e'
 COLUMNS = ["transformation", "metric", "group", "value", "low", "high", "n", "skipped"]
@@ -190,7 +190,7 @@ class TestResume:
     def test_finished_parts_are_read_once_and_a_damaged_one_is_predicted_again(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(division, "BLOCK", 40)  # parts of 10 examples with 4 variants
+        monkeypatch.setattr(sampling, "BLOCK", 40)  # parts of 10 examples with 4 variants
         settings: dict[str, Any] = {"q": 4, "with_": "derange", "cache": "off"}
         settings |= {"fidelity": "paper"}
         run = audit("uniform", pairs(30), out=tmp_path / "run", **settings)

@@ -76,7 +76,7 @@ class ExampleReader:
         """Find out from the first row whether the data has another form than texts with labels."""
         if not isinstance(raw, Mapping) or {"text_a", "label"} <= {*raw, *self.columns.values()}:
             return
-        row = self._with_own_names(raw)
+        row = {key: value for key, value in self._with_own_names(raw).items() if value is not None}
         if is_known_question(row):
             return
         self.task = recognised(row)

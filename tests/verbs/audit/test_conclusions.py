@@ -24,7 +24,7 @@ from disorder.results.run_folder import read_run
 from disorder.results.terminal import show_result
 from disorder.store.sample_parts import read_examples
 from disorder.types import Dataset, Task
-from disorder.verbs.audit import audit, division
+from disorder.verbs.audit import audit, sampling
 from disorder.verbs.audit.caveats import better_order, caveats_of, words_alone
 from disorder.verbs.audit.concluding import conclude, kind_of
 from disorder.verbs.audit.describing import answers
@@ -481,7 +481,7 @@ def test_a_conclusion_is_about_the_labels_that_are_there() -> None:
 
 
 def test_examples_that_had_no_turn_are_not_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(division, "BLOCK", 40)
+    monkeypatch.setattr(sampling, "BLOCK", 40)
     rows = [row | {"kind": "xy"[i % 2]} for i, row in enumerate(pairs(240))]
     for row in rows[1::4]:  # half of the kind y
         row["text_a"] = "too short."

@@ -16,6 +16,7 @@ from rich.console import Console
 
 from conftest import outcomes
 from disorder.results.conclusion import Conclusion, WordBaseline, prompt_verdict, sentence
+from disorder.results.next_steps import sanity_command
 from disorder.results.render import render
 from disorder.results.run import Run
 from disorder.results.terminal import show_result
@@ -23,7 +24,7 @@ from disorder.types import Ints, Outcomes, Task
 from disorder.verbs.audit import audit
 from disorder.verbs.audit.caveats import caveats_of, of_behaviour, words_alone
 from disorder.verbs.audit.concluding import conclude
-from disorder.verbs.audit.conclusions import Neighbours, neighbours_kept, sanity_command
+from disorder.verbs.audit.conclusions import Neighbours, neighbours_kept
 from disorder.verbs.audit.order_kinds import KindLimits
 
 Row = dict[str, str]

@@ -27,7 +27,7 @@ from disorder.results.render import render
 from disorder.results.run import Omitted, Record, Run
 from disorder.results.run_folder import write_run
 from disorder.types import Dataset, Outcomes, Task
-from disorder.verbs.audit import division
+from disorder.verbs.audit import sampling
 from disorder.verbs.audit.pipeline import audit
 from disorder.verbs.audit.watching import LiveGate
 from disorder.verbs.gate import BETTER, GateRule, ScoreNames, gate
@@ -627,7 +627,7 @@ def test_a_live_rule_may_spell_a_transformation_as_a_user_does() -> None:
 def test_every_score_that_a_live_gate_watched_has_its_interval(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(division, "BLOCK", 100)
+    monkeypatch.setattr(sampling, "BLOCK", 100)
     rules = ["reverse:skill_kept > 0.3", "reverse:agreement < 0.2", "original:accuracy < 0.1"]
     options = {"with_": ["derange", "reverse"], "q": 1, "limit": 600, "short": "use"}
     run = audit("builtin:bow", "builtin", fail_if=rules, **options)
@@ -665,7 +665,7 @@ def test_a_ratio_of_skills_from_a_plugin_is_watched(monkeypatch: pytest.MonkeyPa
         """Skill of texts whose variants are all right."""
         return SkillRatio.of_labels(outcomes.gold, outcomes.is_right, outcomes.acceptance == 1)
 
-    monkeypatch.setattr(division, "BLOCK", 100)
+    monkeypatch.setattr(sampling, "BLOCK", 100)
     options = {"with_": "derange", "q": 2, "limit": 600, "short": "use"}
     try:
         run = audit("builtin:bow", "builtin", fail_if="strict_skill > 0.3", **options)
