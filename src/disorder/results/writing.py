@@ -176,5 +176,11 @@ def short_name(spec: str) -> str:
 
 
 def capitalised(text: str) -> str:
-    """A text that begins with a capital letter."""
-    return text[:1].upper() + text[1:]
+    """A text that begins with a capital letter, unless it begins with a spec.
+
+    >>> capitalised("order: needed"), capitalised("python:model.py:bag is a bag")
+    ('Order: needed', 'python:model.py:bag is a bag')
+    """
+    first = text.partition(" ")[0]
+    is_spec = ":" in first[:-1]
+    return text if is_spec else text[:1].upper() + text[1:]
