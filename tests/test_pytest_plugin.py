@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tomllib
@@ -27,7 +28,11 @@ def test_a_bag_of_words_fails_and_the_audit_is_shown(tmp_path: Path) -> None:
     (tmp_path / "test_model.py").write_text(TEST)
     words = ["-q", "-p", "disorder.pytest_plugin", "-p", "no:cacheprovider", str(tmp_path)]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", *words], capture_output=True, text=True, cwd=tmp_path
+        [sys.executable, "-m", "pytest", *words],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},  # it may be installed too
     )
     assert done.returncode == 1
     assert "1 failed" in done.stdout
