@@ -8,6 +8,7 @@ import io
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from tempfile import gettempdir
 
 import pytest
 from rich.console import Console
@@ -101,7 +102,9 @@ def test_terminal_fits_eighty_columns_and_starts_with_the_verdict(run: Run) -> N
     show_result(run.result, console, is_all=True)
     text = console.export_text()
     assert text.strip().startswith(run.result.headline[:30])
-    assert max(map(len, text.splitlines())) <= 80
+    # a path stays whole, so that it can be copied
+    without_paths = [line for line in text.splitlines() if gettempdir() not in line]
+    assert max(map(len, without_paths)) <= 80
     assert "…" not in text
 
 
