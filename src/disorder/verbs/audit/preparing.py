@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from disorder.data import declared_language, named_language, rare_labels
 from disorder.data.families import family_numbers, named_families
@@ -59,10 +59,7 @@ def prepared(
     turn: PromptShare,
 ) -> Audit:
     """An audit that is ready to go, with all its settings checked."""
-    if chosen.task == LIKELIHOOD and not chosen.score:
-        chosen = replace(chosen, score=(RANK,))
-    if chosen.break_ == "shots":  # a few examples have a few orders
-        chosen = replace(chosen, short="use")
+    chosen = _implied(chosen)
     language = _known_language(data, chosen)
     plan, left_out = _plan(chosen, language, before)
     requested = requested_scores(chosen)
@@ -95,15 +92,9 @@ def prepared(
         dataset = in_turn(dataset, chosen.seed)
     if chosen.q is None:
         q, why = variants_of_an_audit(loaded, dataset, plan, chosen, requested)
-        is_printed = q == AS_PRINTED
-        chosen = replace(chosen, q=q, short=chosen.short or ("skip" if is_printed else "use"))
+        chosen = replace(chosen, q=q, short=chosen.short or _usual_short(q))
         notes.append(why)
-    chosen = replace(
-        chosen,
-        precision=loaded.precision,
-        threshold=loaded.similar_above,
-        short=chosen.short_texts,
-    )
+    chosen = _as_loaded(chosen, loaded)
     taggers = {t.tagger_for(dataset.task) for t in plan if "tags" in t.needs}
     run = _new_run(loaded, data, dataset, plan, chosen, taggers)
     said = tagger_notes(taggers) if taggers else []
@@ -128,10 +119,7 @@ def prepared(
         plan=plan,
         settings=chosen,
         run=run,
-        progress=Steps(
-            shown_progress(progress),
-            {ORIGINAL: 1.0, **{each.spec: float(each.count(chosen.n_variants)) for each in plan}},
-        ),
+        progress=_steps(progress, plan, chosen),
         engine=engine,
         requested=requested,
         budget=budget,
@@ -141,6 +129,35 @@ def prepared(
         families=families,
         n_cut=n_cut,
     )
+
+
+def _implied(chosen: Settings) -> Settings:
+    """The settings with what others of them mean."""
+    if chosen.task == LIKELIHOOD and not chosen.score:
+        chosen = replace(chosen, score=(RANK,))
+    if chosen.break_ == "shots":  # a few examples have a few orders
+        chosen = replace(chosen, short="use")
+    return chosen
+
+
+def _usual_short(q: int) -> Literal["skip", "use"]:
+    """What is done with short texts where q was chosen by us: a paper's q leaves them out."""
+    return "skip" if q == AS_PRINTED else "use"
+
+
+def _as_loaded(chosen: Settings, loaded: LoadedModel) -> Settings:
+    """The settings with what the model settles."""
+    return replace(
+        chosen,
+        precision=loaded.precision,
+        threshold=loaded.similar_above,
+        short=chosen.short_texts,
+    )
+
+
+def _steps(progress: Progress | None, plan: Sequence[Transformation], chosen: Settings) -> Steps:
+    weights = {each.spec: float(each.count(chosen.n_variants)) for each in plan}
+    return Steps(shown_progress(progress), {ORIGINAL: 1.0, **weights})
 
 
 def _as_read(dataset: Dataset, loaded: LoadedModel) -> tuple[Dataset, int]:
