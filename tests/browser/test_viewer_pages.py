@@ -218,8 +218,9 @@ def test_a_running_run_is_followed_to_its_end(
         page.wait_for_function(
             "before => document.querySelector('[data-total]')?.textContent !== before", arg=first
         )
+        assert started.wait(timeout=300) == 0
         running = page.get_by_role("heading", name="Running", exact=True)
-        running.wait_for(state="detached", timeout=30_000)
+        running.wait_for(state="detached", timeout=60_000)
         assert "not complete" not in page.locator(".verdict").inner_text()
     finally:
         started.kill()
