@@ -4,7 +4,8 @@
 # make test-browser  the pages in a real Chromium
 # make test-laboratory  every verb killed, every write failed in turn, at small size
 # make test-faults   the fault laboratory in full: kills, failing writes, hostile input, Ray
-# make test-inspect  exported tasks in inspect_ai, which has an environment of its own
+# make test-inspect  exported tasks, our solver and imported logs with inspect_ai, which has an
+#                    environment of its own
 # make test-extras   the core and every extra alone, each in an environment of its own
 # make test-newcomer what a newcomer does on a clean clone: the README's commands, every tutorial,
 #                    the documentation, with times; STEPS="demo readme docs" chooses
@@ -40,8 +41,9 @@ test-browser: $(VENV)/installed-browser chromium
 	$(PYTEST) -m browser tests/browser
 
 test-inspect: $(VENV)/installed-all
-	test -x .venv-inspect/bin/inspect || ($(PYTHON) -m venv .venv-inspect && .venv-inspect/bin/pip install --quiet inspect-ai==0.3.285)
-	INSPECT=.venv-inspect/bin/inspect $(PYTEST) tests/verbs/perturb/test_exports.py
+	test -x .venv-inspect/bin/inspect || ($(PYTHON) -m venv .venv-inspect && .venv-inspect/bin/pip install --quiet inspect-ai==0.3.285 openai)
+	.venv-inspect/bin/pip install --quiet .
+	INSPECT=.venv-inspect/bin/inspect $(PYTEST) tests/verbs/perturb/test_exports.py tests/verbs/import_logs tests/test_inspect_extension.py
 
 test-extras:
 	$(PYTHON) scripts/test_extras.py

@@ -9,7 +9,7 @@ crossed with the number of examples.
 python scripts/conclusion_zoo.py --store zoo.jsonl --minutes 30 --write docs/conclusions.md
 
 It is resumed cell by cell: what the store has is not simulated again. 400 simulations per cell, 100
-at 3,000 examples, take about three and a half hours of CPU.
+at 3,000 examples, take six to eight hours of CPU.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The figures of the fault laboratory, as the table of docs/reliability.md, from files that its
-tests wrote (DISORDER_FAULTS_LOG).
+"""The figures of the fault laboratory, as the table of docs/results/reliability.md, from files that
+its tests wrote (DISORDER_FAULTS_LOG).
 """
 
 from __future__ import annotations

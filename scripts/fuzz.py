@@ -7,8 +7,8 @@ servers, prompt files and specs. Each may be a `DisorderError` of one line, and 
 Every target runs in a process of its own, from real content as seeds. Where that is JSON, half of
 the changes replace a value in it by a hostile one, so that what comes after the parser is reached.
 A line says how many inputs were tried, in how much CPU time, and how many edges of the code they
-reached. What breaks a target is kept in a file where the script was started (crash-…), and the exit
-code is 1.
+reached; with --keep FOLDER, the next call begins with the inputs that reached them. What breaks a
+target is kept in a file where the script was started (crash-…), and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ with redirect_stderr(io.StringIO()), atheris.instrument_imports(include=["disord
     from disorder.store.samples import READ_SCHEMA
     from disorder.store.store import checksum
     from disorder.transformations import parse
-    from disorder.types import Task
+    from disorder.types import Task, text_segments
     from disorder.verbs.compare.finished_run import FinishedRun
     from disorder.verbs.gate import GateRule
 
@@ -201,7 +201,7 @@ def prompt_file(place: Path) -> tuple[list[bytes], Try]:
     def tried(content: bytes) -> None:
         template = PromptTemplate("fuzzed.jinja", content.decode("utf-8", "replace"))
         template.instruction(("yes", "no"))
-        template.item(PAIR, ("yes", "no"))
+        template.item(text_segments(PAIR), ("yes", "no"))
 
     return [seed], tried
 
@@ -295,12 +295,12 @@ def _change(whole: Any, rng: random.Random) -> None:
         inside = value
 
 
-def fuzz(name: str, seconds: int) -> None:
+def fuzz(name: str, seconds: int, keep: Path | None) -> None:
     """Fuzz one target; ends the process."""
     place = Path(tempfile.mkdtemp(prefix="disorder-fuzz-"))
     seeds, tried = TARGETS[name](place)
-    corpus = place / "corpus"
-    corpus.mkdir()
+    corpus = (keep or place / "corpus") / name
+    corpus.mkdir(parents=True, exist_ok=True)
     for number, seed in enumerate(seeds):
         (corpus / str(number)).write_bytes(seed)
     longest = 4 * max(map(len, seeds))
@@ -314,11 +314,12 @@ def fuzz(name: str, seconds: int) -> None:
     atheris.Fuzz()
 
 
-def told(name: str, seconds: int) -> Iterator[str]:
+def told(name: str, seconds: int, keep: Path | None) -> Iterator[str]:
     """What a target's process found, in a line."""
     before = _cpu()
+    kept = [] if keep is None else ["--keep", str(keep)]
     done = subprocess.run(
-        [sys.executable, __file__, name, "--seconds", str(seconds), "--here"],
+        [sys.executable, __file__, name, "--seconds", str(seconds), *kept, "--here"],
         capture_output=True,
         text=True,
         errors="replace",
@@ -342,13 +343,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("targets", nargs="*", choices=[*TARGETS, []])
     parser.add_argument("--seconds", type=int, default=600, help="for each target")
+    parser.add_argument("--keep", type=Path, help="a folder of inputs to begin with, and to add to")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.here:
-        fuzz(given.targets[0], given.seconds)
+        fuzz(given.targets[0], given.seconds, given.keep)
     n_broken = 0
     for name in given.targets or TARGETS:
-        lines = list(told(name, given.seconds))
+        lines = list(told(name, given.seconds, given.keep))
         n_broken += len(lines) > 1
         print(*lines, sep="\n", flush=True)
     sys.exit(1 if n_broken else 0)

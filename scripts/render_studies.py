@@ -11,9 +11,10 @@ import re
 import sys
 from pathlib import Path
 
-from disorder.papers.study import Study, as_markdown, find_item, read_study
+from disorder.papers.study import Study, find_item, read_study
 from disorder.papers.study.published_tables import TableMatcher
 from disorder.papers.study.study_request import remarks_of
+from disorder.results.render import render
 
 FOLDER = Path(__file__).parents[1] / "docs" / "results" / "study"
 HERE = "; here: "
@@ -61,7 +62,7 @@ def main(folder: Path) -> None:
     for record in sorted(folder.glob("*/study.json")):
         study = read_study(record.parent)
         now = renewed(study)
-        files = {".md": as_markdown(now)}
+        files = {".md": render(now.result, "markdown")}
         if now != study:
             files[".json"] = json.dumps(now.as_data(), ensure_ascii=False, indent=1) + "\n"
         for suffix, text in files.items():

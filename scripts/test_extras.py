@@ -50,6 +50,7 @@ BRINGS = {
     "web": ("fastapi", "duckdb"),
     "llm": ("httpx2",),
     "embed": ("sentence-transformers", "transformers"),
+    "rank": ("bm25s",),
 }
 TOOLS = ["pytest", "hypothesis"]
 DECLARED = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))

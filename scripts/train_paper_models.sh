@@ -41,7 +41,7 @@ mitigations() {
                 --recipe plain --recipe threshold --recipe entropic --recipe invalid_class --recipe max_entropy --recipe max_entropy:fidelity=released \
                 --out "$out" </dev/null
             cp "$out/mitigations.md" "$RESULTS/mitigations/${train%%:*}-$name.md"
-            cp "$out/mitigations.json" "$RESULTS/mitigations/${train%%:*}-$name.json"
+            cp "$out/result.json" "$RESULTS/mitigations/${train%%:*}-$name.json"
         done
     done
 }

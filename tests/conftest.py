@@ -134,6 +134,18 @@ def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def tiny_reranker(tiny_bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cross-encoder with a small network of random weights."""
+    transformers = pytest.importorskip("transformers", reason="needs transformers")
+    folder = tmp_path_factory.mktemp("tiny-reranker")
+    transformers.AutoTokenizer.from_pretrained(tiny_bert).save_pretrained(folder)
+    transformers.AutoModelForSequenceClassification.from_pretrained(
+        tiny_bert, num_labels=1, ignore_mismatched_sizes=True
+    ).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
 def tiny_masked(tiny_bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A masked language model of random weights, with the tokenizer of the classifier."""
     torch = pytest.importorskip("torch", reason="needs torch")

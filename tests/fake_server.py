@@ -49,6 +49,7 @@ class FakeServer:
     refuses: Callable[[Body], str] = lambda body: ""  # why a request is rejected
     thinks: Callable[[str], int] | None = None  # hidden tokens before a reply to a text
     embeds: Callable[[str], Sequence[float]] | None = None
+    reranks: Callable[[str, str], float] | None = None  # a query and a document
     key: str = ""
     latency: float = 0.0
     query: str = ""  # what every address must end with, as Azure's
@@ -100,6 +101,8 @@ class FakeServer:
                 return 200, self._completion(body)
             case "/v1/embeddings" if self.embeds is not None:
                 return 200, self._embeddings(body, self.embeds)
+            case "/v1/rerank" if self.reranks is not None:
+                return 200, self._rerank(body, self.reranks)
             case "/v1/systemone" if "decisions" in self.offers:
                 return 200, self._systemone(body)
             case "/v1/decisions" if "openai-decisions" in self.offers:
@@ -116,6 +119,14 @@ class FakeServer:
         ]
         n = sum(map(len, body["input"])) // 4
         return {"data": found[::-1], "usage": {"prompt_tokens": n, "total_tokens": n}}
+
+    def _rerank(self, body: Body, reranks: Callable[[str, str], float]) -> Body:
+        """Numbers for documents, the most relevant first, as all such servers order them."""
+        found = [
+            {"index": i, "relevance_score": reranks(body["query"], text)}
+            for i, text in enumerate(body["documents"])
+        ]
+        return {"results": sorted(found, key=lambda each: -float(each["relevance_score"]))}
 
     def _chat(self, body: Body) -> Body:
         text = last_text("", body)
@@ -202,7 +213,8 @@ class FakeServer:
     def _with_usage(self, body: Body, answer: Body) -> Body:
         n = len(json.dumps(body)) // 4
         usage = self.usage(n)
-        return answer if usage is None else {**answer, "usage": usage}
+        whole = {"id": "one", "model": body.get("model", ""), **answer}
+        return whole if usage is None else {**whole, "usage": usage}
 
 
 def last_text(path: str, body: Body) -> str:

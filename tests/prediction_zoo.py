@@ -1,5 +1,6 @@
 """Models simulated by what they predict for original and perturbed texts, and concluded on by the
-program's own code under `fidelity=paper`; scripts/conclusion_zoo.py goes through texts.
+program's own code under `fidelity=paper`, and where `--until decided` ends a natural run early;
+scripts/conclusion_zoo.py goes through texts.
 """
 
 from __future__ import annotations
@@ -15,10 +16,14 @@ from numpy.typing import NDArray
 
 from disorder.errors import NothingToMeasure
 from disorder.metrics import decompose
+from disorder.metrics.statistics.planned_looks import planned_looks
+from disorder.metrics.statistics.skill import labels_that_count
 from disorder.results.conclusion import Conclusion
 from disorder.types import Outcomes, Task
 from disorder.verbs.audit.concluding import conclude
+from disorder.verbs.audit.deciding import UntilDecided
 from disorder.verbs.audit.order_kinds import KindLimits
+from disorder.verbs.audit.watching import Looks
 
 Labels = NDArray[np.int64]
 Shares = tuple[float, ...]
@@ -292,3 +297,92 @@ def coverage(cell: Cell, n: int, runs: int, seed: int = 0) -> tuple[float, float
         given += 1
         inside += score.low <= after / before <= score.high
     return inside / max(1, given), given / runs
+
+
+@dataclass(frozen=True)
+class StoppedCell:
+    """A model that is asked until its kind is decided: on a share of the families it is a bag of
+    words, on the others its answer to another order is drawn by lot.
+    """
+
+    kept: float
+    mix: str = "balanced"
+    copies: int = 1
+
+    def outcomes(self, n: int, rng: Generator) -> Outcomes:
+        """All that would be predicted, in the order in which it is."""
+        shares = SHARES[self.mix]
+        family = np.arange(n) // self.copies
+        gold = rng.choice(len(shares), size=n // self.copies + 1, p=shares)[family]
+        rows = Rows(gold, shares, rng)
+        cue = rows.cue(0.9)[:: self.copies][family]
+        cue = np.where(rng.random(n) < 0.05, rows.uniform()[:, 0], cue)
+        is_bag = (rng.random(n) < self.kept)[family]
+        after = np.where(is_bag[:, None], cue[:, None], rows.uniform()[:, :3])
+        m = len(shares)
+        before = np.eye(m)[cue]
+        return Outcomes(
+            transformation="derange",
+            task=Task("zoo", tuple(f"label {i}" for i in range(m))),
+            example=np.arange(n).astype(str),
+            gold=gold,
+            original=before,
+            predictions=np.eye(m)[after],
+            is_simple=np.ones(n, dtype=bool),
+            fidelity="natural",
+            family=family,
+            control=before,
+        )
+
+    def kinds(self) -> set[str]:
+        """The conclusions that are right."""
+        found = {"undecided"}
+        if self.kept <= LIMITS.reads_below:
+            found |= {"reads_order"}
+        if LIMITS.reads_below <= self.kept <= LIMITS.bag_above:
+            found |= {"mixed"}
+        if self.kept >= LIMITS.bag_above:
+            found |= {"bag_of_words", "bag_or_misled"}
+        if self.kept >= LIMITS.reads_below:
+            found |= {"mixed_or_bag"}
+        if self.kept <= LIMITS.bag_above:
+            found |= {"reads_or_mixed"}
+        return found
+
+
+@dataclass
+class Stopped:
+    """What runs that end at a look say, and how often that is wrong."""
+
+    n_runs: int = 0
+    n_wrong: int = 0
+    n_intervals: int = 0
+    n_covered: int = 0
+    n_early: int = 0
+
+
+def stopped(cell: StoppedCell, n: int, runs: int, seed: int = 0) -> Stopped:
+    """Run a cell many times with `--until decided`: the kind and the interval are those of the look
+    that ended it.
+    """
+    rng = np.random.default_rng([seed, n, round(1000 * cell.kept), cell.copies, len(cell.mix)])
+    found = Stopped()
+    for _ in range(runs):
+        drawn = cell.outcomes(n, rng)
+        assert drawn.family is not None
+        looks = Looks(planned_looks(n), labels_that_count(drawn.gold, drawn.family))
+        ends = [look.n_examples for look in looks.planned]
+        watcher = UntilDecided("derange", looks, LIMITS, None, frozenset(), n, looks.planned[-1].z)
+        for start, end in zip([0, *ends], ends, strict=False):
+            part = {"derange": drawn.take(np.arange(start, end))}
+            watcher.take(part, end, has_probabilities=False)
+            if watcher.is_over():
+                break
+        [shown] = watcher.stops(end)
+        found.n_runs += 1
+        found.n_early += end < n
+        found.n_wrong += watcher._concluded(watcher.z).kind not in cell.kinds()
+        if shown.low is not None and shown.high is not None:
+            found.n_intervals += 1
+            found.n_covered += shown.low <= cell.kept <= shown.high
+    return found

@@ -18,7 +18,7 @@ SOURCE = Path(disorder.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
 LAYERS = (
     {"papers"},
-    {"cli", "web", "testing", "pytest_plugin", "__main__"},
+    {"cli", "web", "testing", "pytest_plugin", "inspect_extension", "__main__"},
     {"verbs"},
     {"data", "tasks", "transformations", "models", "metrics"},
     {"requests", "store", "results", "engines"},

@@ -26,7 +26,7 @@ from disorder.registry import (
 )
 from disorder.testing import Check, model_checks
 from disorder.testing.contract import part_checks, words_cover_the_text
-from disorder.types import PositionRows, Sentence
+from disorder.types import PositionRows, Sentence, Task
 
 CHECKS = [
     check for kind in KINDS for entry in parts_of(kind).values() for check in part_checks(entry)
@@ -146,15 +146,22 @@ def model_module(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 # language models are asked by prompts: tests/models/test_causal.py and tests/models/servers
 BY_PROMPT = ("causal", "masked", "openai")
-# embedders give a cosine or two labels, not the three of this task: tests/models/test_embed.py
-BY_COSINE = ("embed",)
+NUMBERS = Task("number")  # what embedders and rerankers give for two texts
+OF_NUMBERS = {"embed": "tiny_bert", "rerank": "tiny_reranker"}
 NEEDS = {"sklearn": {"allow_pickle": True}}  # options without which a model is not loaded
 
 
 @pytest.mark.usefixtures("model_module")
 @pytest.mark.parametrize(
-    "name", [name for name in parts_of("model") if name not in BY_PROMPT + BY_COSINE]
+    "name", [name for name in parts_of("model") if name not in {*BY_PROMPT, *OF_NUMBERS}]
 )
 def test_every_model_keeps_its_contract(name: str, request: pytest.FixtureRequest) -> None:
     for check in model_checks(model_spec(name, request), **NEEDS.get(name, {})):
+        check()
+
+
+@pytest.mark.parametrize("name", OF_NUMBERS)
+def test_every_model_of_numbers_keeps_it(name: str, request: pytest.FixtureRequest) -> None:
+    folder = request.getfixturevalue(OF_NUMBERS[name])
+    for check in model_checks(f"{name}:{folder}", task=NUMBERS):
         check()

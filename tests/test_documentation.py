@@ -88,7 +88,7 @@ def test_the_python_section_of_the_readme_runs(tmp_path: Path) -> None:
         "labels = [int('loved' in text) for text in texts]\n"
         "classifier = make_pipeline(CountVectorizer(), LogisticRegression()).fit(texts, labels)\n"
     )
-    another = "run_a = run\nrun_b = disorder.audit(classifier, rows, with_='derange')\n"
+    another = "run_a = run\nrun_b = disorder.audit(classifier, (texts, labels), with_='derange')\n"
     program = fitted + audited + another + used
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=False

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from disorder.verbs.compare import compare
     from disorder.verbs.explain import explain
     from disorder.verbs.gate import gate
+    from disorder.verbs.import_logs import import_logs
     from disorder.verbs.model_loading import load_model
     from disorder.verbs.perturb import perturb
     from disorder.verbs.plan import plan
@@ -40,6 +41,7 @@ __all__ = [
     "compare",
     "explain",
     "gate",
+    "import_logs",
     "list_parts",
     "load_model",
     "perturb",
@@ -61,6 +63,7 @@ _HOMES = {
     "compare": "verbs.compare",
     "explain": "verbs.explain",
     "gate": "verbs.gate",
+    "import_logs": "verbs.import_logs",
     "list_parts": "registry",
     "load_model": "verbs.model_loading",
     "perturb": "verbs.perturb",

@@ -45,14 +45,22 @@ def parse_part(spec: str, *, kind: str) -> tuple[str, dict[str, str]]:
 
     >>> parse_part("lime:samples=200", kind="explanation")
     ('lime', {'samples': '200'})
+    >>> parse_part("mine.py:swap:n=2", kind="transformation")
+    ('mine.py:swap', {'n': '2'})
     """
     name, text = split_spec(spec)
+    if name.endswith(".py"):  # FILE.py:FUNCTION is one name
+        function, _, text = text.partition(":")
+        name = f"{name}:{function}"
     form = f"{kind} {spec!r}: write settings as {name}:key=value,key=value"
     return name, parse_pairs(text, form=form)
 
 
-def parse_pairs(text: str | Iterable[str], *, form: str) -> dict[str, str]:
-    """The pairs of `a=b,c=d`, or of a list of `a=b`; `form` is the error for anything else.
+def parse_pairs(
+    text: str | Iterable[str], *, form: str, is_at_last: bool = False
+) -> dict[str, str]:
+    """The pairs of `a=b,c=d`, or of a list of `a=b`; `form` is the error for anything else. A name
+    that may hold a `=` itself ends at the last one.
 
     >>> parse_pairs("premise=text_a, gold=label", form="")
     {'premise': 'text_a', 'gold': 'label'}
@@ -60,7 +68,7 @@ def parse_pairs(text: str | Iterable[str], *, form: str) -> dict[str, str]:
     items = parse_list(text) if isinstance(text, str) else text
     pairs = {}
     for item in items:
-        left, equals, right = item.partition("=")
+        left, equals, right = item.rpartition("=") if is_at_last else item.partition("=")
         if not equals or not left.strip() or not right.strip():
             raise DisorderError(form)
         pairs[left.strip()] = right.strip()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
-OF_TRANSFORMERS = ("again.py", "audit_speed.py", "runtimes.py")
+OF_TRANSFORMERS = ("again.py", "audit_speed.py", "runtimes.py", "verdict_speed.py")
 # how the line with the ratio reads
 RATIOS = {
     "again.py": r"again is \d+ × faster",
@@ -27,6 +27,7 @@ RATIOS = {
     "server_speed.py": r"ours, 8 connections +[\d.]+ s +[\d.]+ ×",
     "start.py": r"\| disorder --help \| [\d.]+ \| [\d.]+ \|",
     "throughput.py": r"\| `derange` \| [\d,]+ \| [\d,]+ \|",
+    "verdict_speed.py": r"\| disorder, until decided +\|.*\| +[\d.]+ \|",
     "words_per_text.py": r"\| builtin \| en \| icu \| [\d.]+ \| [\d.]+ \| [\d.]+ \|",
     "view_speed.py": r"\| open a run \(fresh server\) \| [\d.]+ \| [\d.]+ \| 2 \|",
 }

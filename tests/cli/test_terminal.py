@@ -175,7 +175,7 @@ def test_usual_column_names_are_known_and_it_is_said(
 
 
 @pytest.mark.parametrize(
-    "header", ["text,sentence,label", "premise,label", "premise,hypothesis,verdict"]
+    "header", ["text,sentence,label", "premise,label", "premise,hypothesis,who"]
 )
 def test_what_is_not_clear_is_not_guessed(header: str, tmp_path: Path) -> None:
     path = tmp_path / "data.csv"

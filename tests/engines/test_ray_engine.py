@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -17,6 +19,19 @@ from disorder.verbs.audit.pipeline import audit
 ray = pytest.importorskip("ray", reason="needs ray")
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
 
+MORTAL = """
+import os, signal
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+def predict(texts):
+    is_worker = "ray::" in Path("/proc/self/cmdline").read_text()
+    if is_worker and not (HERE / "died").exists():
+        (HERE / "died").touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return ["entailment"] * len(texts)
+"""
 SETTINGS = {
     "limit": 90,
     "q": 60,
@@ -84,6 +99,25 @@ def _is_own_worker(process: Path) -> bool:
     except OSError:
         return False
     return pid == os.getpid()
+
+
+def test_a_worker_that_dies_is_replaced_without_a_word_of_rays(tmp_path: Path) -> None:
+    """Ray printed a paragraph, whatever was said about its logs."""
+    (tmp_path / "mortal.py").write_text(MORTAL)
+    paths = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    words = "audit python:mortal:predict builtin --limit 20 --q 2 --cache off --with derange"
+    command = [sys.executable, "-m", "disorder", *words.split(), "--engine", "ray"]
+    done = subprocess.run(
+        [*command, "--workers", "1", "--out", "run"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": paths},
+    )
+    assert done.returncode == 0
+    assert (tmp_path / "died").exists()
+    assert "raylet" not in done.stdout + done.stderr
+    assert "retries" not in done.stdout + done.stderr
 
 
 def test_an_unknown_cluster_is_one_line() -> None:

@@ -144,7 +144,7 @@ def commit() -> str:
 
 
 def note(kind: str, injected: int, *, survived: int, lost: int = 0, what: str = "") -> None:
-    """Count faults for the table of docs/reliability.md."""
+    """Count faults for the table of docs/results/reliability.md."""
     if LOG is None:
         return
     record = {"kind": kind, "injected": injected, "survived": survived, "lost": lost, "what": what}

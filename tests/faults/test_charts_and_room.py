@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -24,6 +26,7 @@ from disorder.verbs import transformation_samples
 from disorder.verbs.audit import audit, pipeline
 from disorder.verbs.transformation_samples import LARGE, empty_array
 from faults.laboratory import disorder_command, environment, run, small_run
+from faults.verbs import VERBS
 
 SPEC = {"data": {"values": [{"a": 1}]}, "mark": "point", "encoding": {"x": {"field": "a"}}}
 
@@ -148,6 +151,30 @@ class TestRoom:
         found = audit("builtin:bow", "builtin", limit=20, q=2, out=tmp_path / "run", cache="off")
         assert found.status == "done"
         assert "disorder report" in caplog.text
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="ulimit -f")
+    @pytest.mark.parametrize("name", ["audit", "explain", "human make", "perturb", "sanity"])
+    def test_a_limit_of_file_size_is_one_line_that_names_the_file(
+        self, name: str, finished: Path, tmp_path: Path
+    ) -> None:
+        command = shlex.join(disorder_command(*VERBS[name].typed(tmp_path / "out", finished)))
+        (tmp_path / "temporary").mkdir()
+        done = subprocess.run(
+            ["bash", "-c", f"ulimit -f 1; {command}"],  # 1,024 bytes
+            cwd=tmp_path,
+            env=environment(
+                DISORDER_CACHE=str(tmp_path / "cache"), TMPDIR=str(tmp_path / "temporary")
+            ),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        assert done.returncode == 2, done.stderr
+        [*_, line] = done.stderr.strip().splitlines()
+        assert line.startswith("disorder: ")
+        assert re.search(rf"{re.escape(str(tmp_path))}\S* .*\(File too large\)", line), line
+        assert "Traceback" not in done.stderr
 
     def test_a_read_only_folder_is_one_line(self, tmp_path: Path) -> None:
         if os.geteuid() == 0:

@@ -145,9 +145,13 @@ def test_nothing_is_written_where_the_links_of_a_folder_lead(
     target.mkdir()
     (target / "kept").mkdir()
     (target / "file").write_text("precious")
-    folder = changed(finished, tmp_path / "run", lambda raw: raw.update(status="started"))
-    record = {"status": "started", "request": {"model": "bow", "limit": 20}, "hashes": {}}
-    (folder / "training.json").write_text(json.dumps(record))
+    folder = tmp_path / "run"
+    if verb == "audit":
+        changed(finished, folder, lambda raw: raw.update(status="started"))
+    else:
+        folder.mkdir()
+        record = {"status": "started", "request": {"model": "bow", "limit": 20}, "hashes": {}}
+        (folder / "result.json").write_text(json.dumps(record | {"verb": "train"}))
     (folder / name).unlink(missing_ok=True)
     (folder / name).symlink_to(target if name == "checkpoints" else target / "file")
     code, _, err = command(verb, "--resume", folder)
@@ -191,17 +195,21 @@ def test_a_pipe_in_a_model_folder_does_not_block(spec: str, tmp_path: Path) -> N
 
 
 def test_a_finished_training_is_loaded_by_what_it_is(tmp_path: Path) -> None:
-    """`designs` and `study` reuse trainings: the spec in training.json decides nothing."""
+    """`designs` and `study` reuse trainings: the spec in a record decides nothing."""
     pytest.importorskip("torch", reason="needs torch")
     from disorder.verbs.train import TrainingRequest, TrainingSource, train_once
 
     request = TrainingRequest(model="bow", limit=30, settings={"epochs": "1"})
     source = TrainingSource.of(request)
     spec = train_once(request, source, out=tmp_path / "bow")
-    path = tmp_path / "bow" / "training.json"
+    path = tmp_path / "bow" / "result.json"
     record = json.loads(path.read_text()) | {"spec": EVIL}
     path.write_text(json.dumps(record))
     assert train_once(request, source, out=tmp_path / "bow") == spec
+    old = path.rename(path.with_name("training.json"))  # what older versions wrote
+    assert train_once(request, source, out=tmp_path / "bow") == spec
+    assert old.exists()
+    assert not path.exists()
 
 
 def test_remote_code_is_never_run(tmp_path: Path) -> None:

@@ -197,7 +197,7 @@ def test_mutated_model_folders_are_loaded_or_refused(name: str, tmp_path: Path) 
     spec = make(folder)
     texts = [(row["text_a"], row["text_b"]) for row in pairs(3)]
     shutil.rmtree(folder / "checkpoints", ignore_errors=True)
-    unused = ("README.md", "training.json")
+    unused = ("README.md", "result.json")
     names = [path.name for path in folder.iterdir() if path.name not in unused]
 
     def use() -> None:
@@ -232,18 +232,16 @@ def human_items(folder: Path) -> list[str]:
 
 def test_mutated_studies_are_shown_or_refused(tmp_path: Path) -> None:
     from disorder.papers.study import study
-    from disorder.papers.study.folder import as_markdown, read_study
-    from disorder.papers.study.table_lines import paper_grid
-    from disorder.results.render import latex_table, render
+    from disorder.papers.study.folder import read_study
+    from disorder.results.render import render
 
     folder = tmp_path / "study"
     study("unli/table2", "uniform", data="builtin", limit=9, q=2, cache="off", out=folder)
 
     def use() -> None:
         found = read_study(folder)
-        as_markdown(found)
-        latex_table(paper_grid(found))
-        render(found.result, "page")
+        for kind in ("markdown", "latex", "page"):
+            render(found.result, kind)
 
     n = try_mutations(folder, size(25, 500), use, names=["result.json"])
     note("hostile studies", n, survived=n)
@@ -253,6 +251,6 @@ def test_mutated_trainings_are_refused(tmp_path: Path, command: Any) -> None:
     from disorder.verbs.train import resume
 
     record = {"status": "done", "request": {"model": "bow"}, "hashes": {"data": "1"}, "spec": "x"}
-    (tmp_path / "training.json").write_text(json.dumps(record))
-    n = try_mutations(tmp_path, size(25, 300), lambda: resume(tmp_path), names=["training.json"])
+    (tmp_path / "result.json").write_text(json.dumps(record | {"verb": "train"}))
+    n = try_mutations(tmp_path, size(25, 300), lambda: resume(tmp_path), names=["result.json"])
     note("hostile trainings", n, survived=n)

@@ -6,13 +6,14 @@ import os
 import random
 import shutil
 import signal
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
 from faults.forked import Ended, forked, preload
-from faults.laboratory import note, size
+from faults.laboratory import disorder_command, environment, note, run, scores_of, size
 from faults.verbs import LOG, VERBS, Verb
 
 pytestmark = [
@@ -74,6 +75,35 @@ def test_killed_at_random_moments(
             break
     assert n_kills >= wanted
     note(f"kills: {name}", n_kills, survived=n_kills, what=f"{seconds:.2f} s of CPU time each")
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="timers of CPU time")
+def test_killed_in_the_first_second(tmp_path: Path) -> None:
+    """From its start on, imports included, a command leaves nothing that stops the next one."""
+    words = ["builtin:bow", "builtin", "--limit", "20", "--q", "3", "--with", "derange"]
+    command = disorder_command("audit", *words, "--out", "out")
+    draw = random.Random(1)
+    wanted = size(2, 20)
+    for _ in range(wanted):
+        after = draw.uniform(0.01, 1)
+        process = subprocess.Popen(
+            command,
+            cwd=tmp_path,
+            env=environment(DISORDER_CACHE=str(tmp_path / "cache")),
+            preexec_fn=lambda: signal.setitimer(signal.ITIMER_PROF, after),  # noqa: B023
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        assert process.wait() in (-signal.SIGPROF, 0)
+        is_begun = (tmp_path / "out" / "run.json").exists()
+        again = ["--resume", "out"] if is_begun else [*words, "--out", "out"]
+        done = run("audit", *again, cwd=tmp_path)
+        assert done.code == 0, (after, done.told)
+        run("audit", *words, "--out", "whole", cwd=tmp_path)
+        assert scores_of(tmp_path / "out") == scores_of(tmp_path / "whole")
+        _remove(tmp_path / "out")
+        _remove(tmp_path / "whole")
+    note("kills: in the first second", wanted, survived=wanted, what="of CPU time, from the start")
 
 
 def _remove(out: Path) -> None:

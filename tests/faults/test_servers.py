@@ -9,6 +9,7 @@ import logging
 import os
 import random
 import re
+import resource
 import signal
 import socket
 import sys
@@ -214,32 +215,69 @@ def test_no_acknowledged_answer_is_lost_to_a_kill(tmp_path: Path) -> None:
     note("kills: human serve", kills, survived=kills, lost=len(lost), what=f"{len(kept)} answers")
 
 
+def test_an_answer_that_finds_no_room_is_said_not_to_be_kept(tmp_path: Path) -> None:
+    """The disk is full for a while: the page says so, and what was kept is there."""
+    from disorder.verbs import human
+
+    folder = tmp_path / "task"
+    human.make("builtin", folder, n=40, annotators=["ann"])
+    kept: dict[str, str] = {}
+    with server("human", "serve", folder, log=tmp_path / "log") as served:
+        found = re.search(r"token=([\w-]+)", "\n".join(served.lines))
+        assert found is not None
+        token = found[1]
+        for _ in range(3):
+            assert _answer_next(served.port, token, kept)
+        form = _next_form(served.port, token)
+        assert form is not None
+        hard = resource.prlimit(served.pid, resource.RLIMIT_FSIZE)[1]
+        resource.prlimit(served.pid, resource.RLIMIT_FSIZE, (1, hard))
+        status, said = _request(served.port, token, "/answer", form)
+        resource.prlimit(served.pid, resource.RLIMIT_FSIZE, (hard, hard))
+        assert status != 303
+        assert said.endswith("nothing was stored\n")
+        for _ in range(3):
+            assert _answer_next(served.port, token, kept)
+    stored = {answer.item: answer.answer for answer in AnswerStore(folder).answers("ann")}
+    assert stored == kept
+    assert len(kept) == 6
+
+
 def _answer_next(port: int, token: str, kept: dict[str, str]) -> bool:
     """Answer the item that is shown; it counts as kept once the server says so."""
+    form = _next_form(port, token)
+    if form is None:
+        return False
+    if _request(port, token, "/answer", form)[0] == 303:
+        kept[form["item"]] = form["answer"]
+    return True
+
+
+def _next_form(port: int, token: str) -> dict[str, str] | None:
+    """What the page of the next item would send for its first answer."""
+    page = _request(port, token, "/item")[1]
+    found = [
+        re.search(rf'name="{name}" value="([^"]+)"', page) for name in ("item", "attempt", "answer")
+    ]
+    item, attempt, label = (value[1] if value else None for value in found)
+    if item is None or attempt is None or label is None:
+        return None
+    return {"annotator": "ann", "item": item, "attempt": attempt, "answer": label, "seconds": "1"}
+
+
+def _request(
+    port: int, token: str, path: str, form: dict[str, str] | None = None
+) -> tuple[int, str]:
     headers = {"Authorization": f"Bearer {token}"}
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
     try:
-        connection.request("GET", "/item", headers=headers)
-        page = connection.getresponse().read().decode()
-        found = re.search(r'name="item" value="([^"]+)"', page)
-        attempt = re.search(r'name="attempt" value="(\d+)"', page)
-        label = re.search(r'name="answer" value="([^"]+)"', page)
-        if found is None or attempt is None or label is None:
-            return False
-        form = {
-            "annotator": "ann",
-            "item": found[1],
-            "attempt": attempt[1],
-            "answer": label[1],
-            "seconds": "1",
-        }
-        headers["Content-Type"] = "application/x-www-form-urlencoded"
-        connection.request("POST", "/answer", urlencode(form), headers)
-        answer = connection.getresponse()
-        answer.read()
-        if answer.status == 303:
-            kept[found[1]] = label[1]
-        return True
+        if form is None:
+            connection.request("GET", path, headers=headers)
+        else:
+            headers["Content-Type"] = "application/x-www-form-urlencoded"
+            connection.request("POST", path, urlencode(form), headers)
+        reply = connection.getresponse()
+        return reply.status, reply.read().decode()
     finally:
         connection.close()
 

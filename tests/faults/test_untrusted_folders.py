@@ -396,8 +396,11 @@ class TestTraining:
             '{"status": "started", "request": {}, "hashes": {"data": 1}}',
         ],
     )
-    def test_a_tampered_training_is_one_line(self, tmp_path: Path, text: str, command: Any) -> None:
-        (tmp_path / "training.json").write_text(text)
+    @pytest.mark.parametrize("name", ["result.json", "training.json"])
+    def test_a_tampered_training_is_one_line(
+        self, tmp_path: Path, name: str, text: str, command: Any
+    ) -> None:
+        (tmp_path / name).write_text(text)
         code, _, err = command("train", "--resume", tmp_path)
         assert code == 2, err
         assert len(err.strip().splitlines()) == 1

@@ -149,3 +149,20 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
                 storage.write_atomically(path, b"new")
             assert path.read_bytes() == b"old"
             assert [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
+def test_files_that_say_the_same_are_all_old_or_all_new(tmp_path: Path) -> None:
+    paths = [tmp_path / "result.json", tmp_path / "run.json"]
+    with failing(Disk(tmp_path)) as disk:
+        storage.write_together(dict.fromkeys(paths, b"old"))
+    words = [call.split()[0] for call in disk.calls]
+    assert words.count("replace") == len(paths)
+    for at in range(words.index("replace") + 1):
+        for kind in KINDS[:3]:
+            with (
+                failing(Disk(tmp_path, at, kind=kind)),
+                pytest.raises(DisorderError, match="cannot be written"),
+            ):
+                storage.write_together(dict.fromkeys(paths, b"new"))
+            assert [path.read_bytes() for path in paths] == [b"old", b"old"]
+            assert {each.name for each in tmp_path.iterdir()} == {"result.json", "run.json"}

@@ -18,6 +18,37 @@ Result = Any
 Read = Callable[[Path], Result]
 LOG = "log"  # beside OUT: what the command printed
 DATA = "data.jsonl"  # beside RUN: a few pairs
+NUMBERS = "numbers.jsonl"  # beside RUN: pairs with how alike they are
+OPEN = "open.jsonl"  # beside RUN: questions with answers
+MODELS = "models.py"  # beside RUN: a bag of letters, and one that answers questions
+CODE = """
+import numpy as np
+
+SIGNS = "aeinorst0123456789"
+
+class Letters:
+    fingerprint = ""
+
+    def embed(self, texts, /):
+        return np.array([[1 + text.count(sign) for sign in SIGNS] for text in texts])
+
+letters = Letters()
+
+def answering(asked):
+    return [each["question"].split()[1] for each in asked]
+"""
+
+
+def write_beside(place: Path, pairs: Sequence[Mapping[str, Any]]) -> None:
+    """What commands read beside a run."""
+    numbered = [{**row, "task": "stsb", "label": str(len(row["text_b"]) % 6)} for row in pairs]
+    questions = [
+        {"id": str(i), "question": f"does w{i} live in town {i} ?", "answers": [f"w{i}"]}
+        for i in range(30)
+    ]
+    for name, rows in ((DATA, pairs), (NUMBERS, numbered), (OPEN, questions)):
+        (place / name).write_text("\n".join(map(json.dumps, rows)))
+    (place / MODELS).write_text(CODE)
 
 
 @dataclass(frozen=True)
@@ -40,7 +71,9 @@ class Verb:
         """The command to type: the first one, or the one that resumes."""
         is_begun = self.again is not None and (out / self.marker).exists()
         words = self.again if is_begun and self.again is not None else self.words
-        places = {"OUT": out, "RUN": run, "DATA": run.parent / DATA}
+        named = {"DATA": DATA, "NUMBERS": NUMBERS, "OPEN": OPEN, "MODELS": MODELS}
+        beside = {name: run.parent / file for name, file in named.items()}
+        places = {"OUT": out, "RUN": run, **beside}
         return [_replaced(word, places) for word in words]
 
 
@@ -48,6 +81,11 @@ def _replaced(word: str, places: Mapping[str, Path]) -> str:
     for name, path in places.items():
         word = word.replace(name, str(path))
     return word
+
+
+def audited(folder: Path) -> Result:
+    """What an audit leaves, without what tells the time or the way there."""
+    return json_of("run.json", "profile")(folder), samples_of(folder)
 
 
 def json_of(name: str, *left_out: str) -> Read:
@@ -74,6 +112,7 @@ def printed(folder: Path) -> str:
 
 
 TRAIN = ["--model", "bow", "--limit", "40", "--set", "epochs=2"]
+SHORT = ["--with", "derange", "--q", "4", "--cache", "off", "--out", "OUT"]
 TWO = ["DATA", "DATA", *TRAIN, "--on", "reverse", "--test-limit", "30"]
 VERBS = {
     "audit": Verb(
@@ -96,7 +135,25 @@ VERBS = {
             "--out",
             "OUT",
         ],
-        lambda folder: (json_of("run.json", "profile")(folder), samples_of(folder)),
+        audited,
+        ["audit", "--resume", "OUT"],
+        "run.json",
+    ),
+    "audit of an embedder": Verb(
+        ["audit", "MODELS:letters", "NUMBERS", "--task", "stsb", *SHORT],
+        audited,
+        ["audit", "--resume", "OUT", "python:MODELS:letters"],
+        "run.json",
+    ),
+    "audit of open answers": Verb(
+        ["audit", "MODELS:answering", "OPEN", "--match", "contains", *SHORT],
+        audited,
+        ["audit", "--resume", "OUT", "python:MODELS:answering", "--match", "contains"],
+        "run.json",
+    ),
+    "check": Verb(
+        ["check", "builtin:bow", "builtin", "--limit", "30", "--against", "RUN", *SHORT],
+        audited,
         ["audit", "--resume", "OUT"],
         "run.json",
     ),
@@ -130,12 +187,12 @@ VERBS = {
         ["train", "plain", "DATA", *TRAIN, "--set", "save_every=1", "--out", "OUT"],
         files_of("weights.npz"),
         ["train", "--resume", "OUT"],
-        "training.json",
+        "result.json",
         needs_torch=True,
     ),
     "designs": Verb(
         ["designs", *TWO, "--out", "OUT"],
-        lambda folder: (json_of("designs.json")(folder), files_of("designs.md")(folder)),
+        lambda folder: (json_of("result.json")(folder), files_of("designs.md")(folder)),
         needs_torch=True,
     ),
     "mitigations": Verb(
@@ -151,7 +208,7 @@ VERBS = {
             "--out",
             "OUT",
         ],
-        lambda folder: (json_of("mitigations.json")(folder), files_of("mitigations.md")(folder)),
+        lambda folder: (json_of("result.json")(folder), files_of("mitigations.md")(folder)),
         needs_torch=True,
     ),
     "study": Verb(

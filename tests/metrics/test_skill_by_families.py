@@ -140,7 +140,7 @@ def cell(
 @pytest.mark.parametrize("is_mixed", [False, True])
 @pytest.mark.parametrize("kept", [0.2, 0.5, 0.9])
 @pytest.mark.parametrize(("n_families", "copies"), [(40, 10), (133, 3)])
-def test_intervals_cover_the_truth_in_families(
+def test_row_12_intervals_cover_the_truth_in_families(
     n_families: int, copies: int, kept: float, is_mixed: bool
 ) -> None:
     """Without families they cover in 0.47 to 0.79 of the runs."""

@@ -35,7 +35,7 @@ ELSEWHERE = {
     "sklearn": "tests/models/test_doors.py",
 }
 # kinds that are loaded by the function of another one
-SAME = dict.fromkeys(("infersent", "convnet", "esim", "transformer"), "bilstm")
+SAME = {**dict.fromkeys(("infersent", "convnet", "esim", "transformer"), "bilstm"), "rerank": "hf"}
 
 
 def bow_folder(folder: Path) -> str:
@@ -82,7 +82,14 @@ MADE: dict[str, Callable[[Path], str]] = {
     "onnx": onnx_folder,
     "bilstm": network_folder("bilstm"),
 }
-READ_BY_NOBODY = ("training.json", "README.md", "notes.log", "picture.png", ".hidden")
+READ_BY_NOBODY = (
+    "result.json",
+    "training.json",
+    "README.md",
+    "notes.log",
+    "picture.png",
+    ".hidden",
+)
 
 
 def fingerprint(spec: str) -> str:

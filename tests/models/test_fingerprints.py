@@ -36,6 +36,7 @@ READ = [
 ]
 UNREAD = [
     "README.md",
+    "result.json",
     "training.json",
     "calibration.json",
     ".gitattributes",

@@ -13,6 +13,7 @@ import pytest
 
 from disorder.models.inputs.variants import text_parts
 from disorder.models.loaded_model import LoadedModel
+from disorder.store import prediction_cache
 from disorder.store.prediction_cache import (
     FILE,
     OLDER,
@@ -65,6 +66,31 @@ def test_an_older_cache_is_named_once_and_left(tmp_path: Path) -> None:
     first.put(keys(1), predictions(1))
     assert [OLDER in note for note in first.notes] == [True]
     assert PredictionCache(tmp_path).notes == []
+
+
+def test_two_versions_on_one_folder_never_answer_for_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = PredictionCache(tmp_path)
+    monkeypatch.setattr(prediction_cache, "FILE", "predictions-3.sqlite")
+    later = PredictionCache(tmp_path)
+    here.put(keys(5), predictions(5))
+    later.put(keys(5), predictions(5, start=100))
+    assert is_same(here.get(keys(5), 2), 5)
+    assert is_same(later.get(keys(5), 2), 5, start=100)
+    assert here.notes == []
+
+
+def test_a_table_of_another_version_under_our_name_only_costs_the_cache(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / FILE) as base:
+        base.execute("CREATE TABLE predictions (key BLOB PRIMARY KEY, answer BLOB, more TEXT)")
+        base.execute("INSERT INTO predictions VALUES (?, ?, '')", (keys(1)[0], b"12345678"))
+    cache = PredictionCache(tmp_path)
+    assert not cache.get(keys(1), 2).is_kept.any()
+    cache.put(keys(1), predictions(1))
+    assert len(cache.notes) == 1
+    with sqlite3.connect(tmp_path / FILE) as base:  # and what is another version's stays whole
+        assert base.execute("SELECT answer FROM predictions").fetchall() == [(b"12345678",)]
 
 
 def test_keys_tell_model_precision_and_text_apart() -> None:

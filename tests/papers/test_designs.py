@@ -13,7 +13,7 @@ import pytest
 from conftest import Command, pairs
 from disorder.data import read_data
 from disorder.errors import BadData, BadSetting, DisorderError, UnknownName
-from disorder.papers.training import designs, mitigations
+from disorder.papers.training import FinishedDesigns, designs, mitigations
 from disorder.papers.training.corruption_designs import (
     accuracy_difference,
     design_of,
@@ -80,7 +80,7 @@ def test_all_models_of_a_seed_learn_from_the_same_examples_in_as_many_updates(
     assert {design.n_updates for design in found} == {(18, 18)}
     assert found[0].n_unperturbed == (0, 0)
     assert all(n > 10 for n in found[1].n_unperturbed)
-    kept = json.loads((tmp_path / "d" / "designs.json").read_text())
+    kept = json.loads((tmp_path / "d" / "result.json").read_text())["designs"]
     assert kept[1]["n_updates"] == [18, 18]
 
 
@@ -212,6 +212,13 @@ def test_designs_from_the_command_line(
     assert page.count("| corrupt-train | reverse | original | 25 |") == 1
     assert page.count("\n| reverse | 25 |") == 1
     assert "Mean over 2 seeds" in page
-    records = json.loads((out / "designs.json").read_text())
-    assert [len(record["accuracy_by_seed"]) for record in records] == [2] * 4
-    assert command(*given, "--out", out, "--json")[1] == json.dumps(records) + "\n"
+    kept = json.loads((out / "result.json").read_text())
+    assert [len(record["accuracy_by_seed"]) for record in kept["designs"]] == [2] * 4
+    assert json.loads(command(*given, "--out", out, "--json")[1]) == kept
+    old = tmp_path / "old"  # as older versions left it
+    old.mkdir()
+    (old / "designs.json").write_text(json.dumps(kept["designs"]))
+    (old / "request.json").write_text(json.dumps(kept["request"]))
+    assert FinishedDesigns.are_in(old)
+    before, now = FinishedDesigns.open(old), FinishedDesigns.open(out)
+    assert (before.about, before.found) == (now.about, now.found)

@@ -52,7 +52,8 @@ def test_mitigations_from_the_command_line(
     page = (out / "mitigations.md").read_text()
     assert page.count("| invalid_class |") >= 3
     assert "others − plain" in page
-    records = json.loads((out / "mitigations.json").read_text())
+    kept = json.loads((out / "result.json").read_text())
+    records = kept["findings"]
     assert {
         "mitigation",
         "trained_on",
@@ -66,7 +67,7 @@ def test_mitigations_from_the_command_line(
         "by_seed",
     } == set(records[0])
     assert run(*given, "--transfer", "invalid_class", "--json") == 0
-    assert json.loads(capsys.readouterr().out) == records
+    assert json.loads(capsys.readouterr().out) == kept
 
 
 def test_a_mistake_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

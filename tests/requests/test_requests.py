@@ -13,7 +13,7 @@ import pytest
 
 import disorder
 from conftest import Command, pairs
-from disorder.requests.audit import AuditOptions
+from disorder.requests.audit import AuditOptions, ResumeOptions
 from disorder.requests.option import declared_in
 
 ROOT = Path(__file__).parents[2]
@@ -164,3 +164,11 @@ def test_a_shell_completes_commands_options_and_values() -> None:
     assert "audit" in completed("disorder au").split()
     assert "--limit" in completed("disorder audit --lim").split()
     assert completed("disorder audit --short s").split() == ["skip"]
+
+
+def test_what_must_be_said_again_can_be_said_again() -> None:
+    """Else the line that says how to resume could not be made, or be typed."""
+    again = declared_in(ResumeOptions)
+    named = [name for name, each in declared_in(AuditOptions).items() if each.option.named_again]
+    assert "match" in named
+    assert [name for name in named if name not in again] == []

@@ -13,12 +13,11 @@ import pytest
 import disorder
 from conftest import Command
 from disorder.errors import DisorderError, UnknownName
-from disorder.papers.study import paper_grid as study_grid
 from disorder.papers.study import read_study
 from disorder.results.citations import PAPERS, bibtex, methods_sentence, papers_of
 from disorder.results.comparison import Comparison, paper_grids
 from disorder.results.markup import latex_text
-from disorder.results.render import latex_table
+from disorder.results.render import latex_table, render
 from disorder.results.run import Record, Run
 from disorder.results.run_tables import paper_grid
 
@@ -182,8 +181,8 @@ def test_a_study_has_its_table(tmp_path: Path, command: Command) -> None:
     pytest.importorskip("spacy", reason="needs spacy")
     found = disorder.study("unli/table7", "builtin", limit=40, out=tmp_path / "study")
     text = (tmp_path / "study" / "study.tex").read_text(encoding="utf-8")
-    assert text == latex_table(study_grid(found))
-    assert text == latex_table(study_grid(read_study(tmp_path / "study")))
+    assert text == render(found.result, "latex")
+    assert text == render(read_study(tmp_path / "study").result, "latex")
     assert r"\textbf{" in text
     code, out, _ = command("report", tmp_path / "study", "--latex")
     assert (code, out) == (0, text)

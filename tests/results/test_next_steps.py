@@ -43,12 +43,36 @@ def test_a_model_that_can_be_trained_is_trained(model: str, kind: str) -> None:
 @pytest.mark.parametrize("model", ["openai:small", "onnx:models/plain", "convnet"])
 def test_another_model_gets_rows_to_learn_from(model: str) -> None:
     steps = next_steps(bad_run(model=model))
-    wanted = "disorder perturb sst2:train --with derange --as training --out training.jsonl"
+    wanted = "disorder perturb sst2:train --with derange --as training --out rows.jsonl"
     assert wanted in [step.command for step in steps]
 
 
-def test_numbers_and_data_without_a_training_split_have_no_such_step() -> None:
-    for facts in ({"labels": [], "data": "stsb:dev"}, {"data": "reviews.jsonl"}):
-        words = " ".join(step.command for step in next_steps(bad_run(**facts)))
-        assert "training" not in words
-        assert "disorder train" not in words
+@pytest.mark.parametrize(
+    ("model", "wanted"),
+    [
+        (
+            "bow:models/plain",
+            "disorder train entropic TRAIN.jsonl --with derange --model bow:models/plain "
+            "--columns body=text_a --audit runs/before",
+        ),
+        (
+            "python:mine:predict",
+            "disorder perturb TRAIN.jsonl --with derange --columns body=text_a --as training "
+            "--out rows.jsonl",
+        ),
+    ],
+)
+def test_data_of_the_user_has_a_place_for_training_data(model: str, wanted: str) -> None:
+    settings = {"columns": {"body": "text_a"}}
+    steps = next_steps(bad_run(model=model, data="reviews.csv", settings=settings))
+    [step] = [each for each in steps if each.command == wanted]
+    assert step.why.endswith("(TRAIN.jsonl: yours)")
+
+
+@pytest.mark.parametrize(
+    "facts", [{"labels": [], "data": "stsb:dev"}, {"data": "builtin"}, {"data": "data"}]
+)
+def test_numbers_and_data_without_a_training_split_have_no_such_step(facts: dict[str, Any]) -> None:
+    words = " ".join(step.command for step in next_steps(bad_run(**facts)))
+    assert "training" not in words
+    assert "disorder train" not in words

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shlex
 import subprocess
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ import zoo
 from conftest import Command
 from disorder.data import read_data
 from disorder.results.conclusion import Caveat
+from disorder.results.next_steps import THEIR_OWN
 from disorder.results.run import Run
 from disorder.results.run_result import HEADLINES
 from disorder.results.terminal import SCREEN, SafeConsole, continued, summary
@@ -24,6 +26,7 @@ from fake_server import FakeServer
 from oracles import BagOfWords
 
 MODELS = """
+import numpy as np
 import zoo
 
 reader = zoo.reads_order
@@ -35,12 +38,62 @@ surface = zoo.wants_capital(zoo.reads_order)
 
 def numbers(texts):
     return [[float(len(text) + (3 * len(text.split()[0])))] for text in texts]
+
+
+def choices(questions):
+    return [
+        next(each for each in row["options"] if each in row["question"]) for row in questions
+    ]
+
+
+def better(texts):
+    return [float("good" in text) for text in texts]
+
+
+class Counts:
+    fingerprint = "counts"
+
+    def embed(self, texts):
+        found = [[text.lower().count(chr(97 + i)) for i in range(26)] for text in texts]
+        return np.array(found, float)
+
+
+embedder = Counts()
 """
 
 
 def number_rows(n: int) -> list[dict[str, Any]]:
     texts = [row["text"] for row in zoo.order_rows(n)]
     return [{"text": text, "label": len(text) + i % 7 + 0.25} for i, text in enumerate(texts)]
+
+
+def choice_rows(n: int) -> list[dict[str, Any]]:
+    named = ["forest", "desert", "castle", "bridge"]
+    return [
+        {
+            "question": f"{row['text'][:-1]} beside the {named[i % 4]}?",
+            "options": named,
+            "answer": i % 4,
+        }
+        for i, row in enumerate(zoo.order_rows(n))
+    ]
+
+
+def pair_rows(n: int) -> list[dict[str, Any]]:
+    texts = [row["text"] for row in zoo.order_rows(n)]
+    return [{"good": f"{text} It was good.", "bad": f"{text} It was bad."} for text in texts]
+
+
+def similar_rows(n: int) -> list[dict[str, Any]]:
+    texts = [row["text"] for row in zoo.order_rows(2 * n)]
+    return [
+        {
+            "text1": texts[i],
+            "text2": f"Yes, {texts[i].lower()}" if i % 2 else texts[n + i],
+            "label": ("different", "similar")[i % 2],
+        }
+        for i in range(n)
+    ]
 
 
 ROWS = {
@@ -50,6 +103,12 @@ ROWS = {
     "guesser": (zoo.order_rows(120), {"no_skill", "undecided"}),
     "surface": (zoo.order_rows(200), {"surface"}),
     "numbers": (number_rows(120), {*HEADLINES}),
+    "choices": (choice_rows(120), {"order_not_used"}),
+    "better": (pair_rows(120), {*HEADLINES}),
+    "embedder": (similar_rows(120), {"bag_of_words"}),
+}
+MORE: dict[str, tuple[object, ...]] = {
+    "embedder": ("--labels", "different=different,similar=similar", "--threshold", "0.97"),
 }
 
 
@@ -78,7 +137,7 @@ def check_screen(command: Command, *words: object) -> dict[str, Any]:
     assert "What to do" in lines
     assert 1 <= len(found["next_steps"]) <= 3
     for step in found["next_steps"]:
-        assert step["command"] in printed.replace("\n", "")
+        assert step["command"] in re.sub(r" \\\n +", " ", printed)
         program, *rest = shlex.split(step["command"])
         assert program == "disorder"
         code, printed_then, told = command(*rest)
@@ -90,7 +149,9 @@ def check_screen(command: Command, *words: object) -> dict[str, Any]:
 @pytest.mark.parametrize("name", ROWS)
 def test_a_model_of_a_user(name: str, command: Command) -> None:
     rows, kinds = ROWS[name]
+    Path(THEIR_OWN).write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     more = ("--q", 5, "--with", "derange", "--with", "reverse", "--with", "sort")
+    more += MORE.get(name, ())
     found = check_screen(command, f"python:models_of_a_user:{name}", written(list(rows)), *more)
     kind = found["conclusion"]["kind"]
     assert kind in kinds

@@ -24,7 +24,7 @@ from disorder.types import Example, Task
 CHOICE = {
     "question": "Which animal barks at night ?",
     "options": ["the cat", "the dog", "the cow"],
-    "answer": 1,
+    "answer": "B",
     "context": "A dog barks when it hears a noise .",
 }
 NLI = Task("nli", ("yes", "no"), "b")
@@ -298,6 +298,13 @@ def test_a_function_of_the_users_scores_answers(tmp_path: Path) -> None:
         cache="off",
     )
     assert run["original", "accuracy"].value == pytest.approx(0.25)
+    for score in (0.25, 0.5):  # a function that is called as one of ours, and is edited
+        file = tmp_path / f"by{score}.py"
+        file.write_text(f"def f1(answer, gold):\n    return {score} if gold[0] in answer else 0\n")
+        again = disorder.audit(
+            reader, QUESTIONS, match=f"{file}:f1", with_="reverse", q=1, cache=tmp_path / "cache"
+        )
+        assert again["original", "accuracy"].value == pytest.approx(score)
     with pytest.raises(DisorderError, match="match"):
         disorder.audit(reader, QUESTIONS, match="nearly", out=tmp_path / "none")
 

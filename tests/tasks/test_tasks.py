@@ -21,7 +21,8 @@ from disorder.results.run_result import run_result
 from disorder.types import Dataset, Floats, Segments
 from fake_server import FakeServer
 
-Rows = list[dict[str, Any]]
+Row = dict[str, Any]
+Rows = list[Row]
 WORDS = ("red", "green", "blue", "small", "large", "round", "flat", "old", "new", "warm", "cold")
 THINGS = (
     "stone",
@@ -170,6 +171,71 @@ def test_what_an_answer_follows_when_options_move(name: str, size: int) -> None:
     assert f"{follows.value:.2f}".replace("-", "−") in run.verdict
 
 
+def test_a_model_that_takes_the_longest_option_reads_no_question() -> None:
+    rows = questions(200)
+    for i, row in enumerate(rows):
+        if i % 4:
+            row["options"][row["answer"]] += " that is much longer than any other"
+    run = audited(longest, rows)
+    assert run["original", "accuracy"].value >= 0.75
+    assert kind_of(run) == "order_not_used"
+    assert run["derange", "agreement"].value == 1.0
+    moved = audited(longest, rows, with_=[], on="options", q=5)
+    assert moved["shuffle_options", "holds_to_option"].value > 0.95
+    assert "is not shown to follow the position" in moved.verdict
+
+
+def test_accuracy_by_place_stands_beside_what_no_effect_gives() -> None:
+    rows = questions(200)
+
+    def first_is_easy(given: Rows) -> list[int]:
+        """Right where the right option stands first, else it takes the last."""
+        return [0 if each == 0 else 3 for each in word_counter(rows)(given)]
+
+    settings: dict[str, Any] = {"with_": [], "on": "options", "q": 5}
+    places = audited(first_is_easy, rows, **settings).figures["shuffle_options"]["places"]
+    assert places["accuracy"] == [1.0, 0.0, 0.0, 1.0]
+    assert 950 <= sum(places["n"]) <= 1000, "but for those whose right option never moved"
+    assert places["gap"] == 1.0
+    assert places["p"] == 0.001
+    places = audited(always_second, rows, **settings).figures["shuffle_options"]["places"]
+    assert places["accuracy"] == [0.0, 1.0, 0.0, 0.0]
+    # dealt within questions, those whose right option came second more often are right more often
+    assert 0.03 < places["gap_without_effect"] < 0.25 < places["gap"]
+    assert places["p"] == 0.001
+    run = audited("uniform", rows, **settings)
+    places = run.figures["shuffle_options"]["places"]
+    assert 0.03 < places["gap_without_effect"] < 0.12
+    assert places["p"] > 0.05
+    assert "if places had no effect (permutation test: p = 0." in run.verdict
+    # a model that reads content alone is right wherever the right option stands
+    places = audited(word_counter(rows), rows, **settings).figures["shuffle_options"]["places"]
+    assert (places["gap"], places["gap_without_effect"], places["p"]) == (0.0, 0.0, 1.0)
+
+
+def test_harder_questions_with_an_option_that_keeps_its_place_are_no_effect_of_places() -> None:
+    """Their right option never stands in that place, so places differ in accuracy all the same."""
+    rows = questions(200)
+    for row in rows[:100]:
+        row["options"][3] = "None of the above"
+        row["answer"] = min(row["answer"], 2)
+
+    def right_by_lot(given: Rows) -> list[int]:
+        right = word_counter(rows)(given)
+        is_hard = ["None of the above" in each["options"] for each in given]
+        drawn = np.random.default_rng(0).random(len(given)) < np.where(is_hard, 0.3, 0.9)
+        return [
+            each if is_right else (each + 1) % 3
+            for each, is_right in zip(right, drawn, strict=True)
+        ]
+
+    run = audited(right_by_lot, rows, with_=[], on="options", q=5)
+    places = run.figures["shuffle_options"]["places"]
+    assert places["gap"] > 0.1
+    assert places["gap_without_effect"] > 0.1
+    assert places["p"] > 0.05
+
+
 def test_the_spelling_of_before_is_accepted_with_a_warning() -> None:
     old: dict[str, Any] = {"break_": "options"}
     with pytest.warns(DeprecationWarning, match="break_ is now written on") as warned:
@@ -200,6 +266,37 @@ def test_options_that_speak_of_others_keep_their_place() -> None:
     assert set(seen) == {"None of the above"}
 
 
+def test_deranged_options_leave_the_question_and_draw_no_verdict() -> None:
+    """No option keeps its place: a model that reads them would seem to follow the place."""
+    seen: Rows = []
+    rows = questions(40)
+    by_content = word_counter(rows)
+
+    def watching(given: Rows) -> list[int]:
+        seen.extend(given)
+        return by_content(given)
+
+    run = audited(watching, rows, with_="derange", on="options", q=6)
+    assert {each["question"] for each in seen} == {row["question"] for row in rows}
+    assert run.score("derange:on=options", "follows_place") is None
+    assert run.verdict.startswith("No verdict: what an answer follows")
+
+
+def test_a_list_that_moves_beside_a_text_has_no_surface_to_lose() -> None:
+    seen: Rows = []
+    rows = questions(40)
+    by_content = word_counter(rows)
+
+    def watching(given: Rows) -> list[int]:
+        seen.extend(given)
+        return by_content(given)
+
+    run = audited(watching, rows, with_="derange:on=question+options", q=3)
+    offered = {tuple(sorted(row["options"])) for row in rows}
+    assert {tuple(sorted(each["options"])) for each in seen} == offered
+    assert run.score("surface:of=derange:on=question+options", "accuracy") is not None
+
+
 def test_pairs_of_different_orders_are_counted() -> None:
     values = np.array([[0, 0, 1, 1], [2, 2, 2, 0]])
     given = np.ones((2, 4), dtype=bool)
@@ -208,15 +305,31 @@ def test_pairs_of_different_orders_are_counted() -> None:
     assert pair_counts(values, given).tolist() == [2.0, 1.0]
 
 
-FORMS: dict[str, Any] = {
-    "a list and a place": {"question": "q", "options": ["x", "y"], "answer": 1},
-    "a list and a letter": {"question": "q", "choices": ["x", "y"], "answer": "B"},
-    "a list and a text": {"question": "q", "endings": ["x", "y"], "label": "y"},
-    "a mapping": {
-        "question": "q",
-        "choices": {"text": ["x", "y"], "label": ["1", "2"]},
-        "answerKey": "2",
+Q = {"question": "q"}
+XY = {"question": "q", "options": ["x", "y"]}
+FORMS: dict[str, Row] = {
+    "a list and a place": XY | {"answer_index": 1},
+    "a list and a letter": Q | {"choices": ["x", "y"], "answer": "B"},
+    "a list and a letter in brackets": Q | {"choices": ["x", "y"], "answer": "(b)"},
+    "a list and a text": Q | {"endings": ["x", "y"], "label": "y"},
+    "a list with letters": Q | {"options": ["(A) x", "(B) y"], "label": "B"},
+    "a list in a text": Q | {"choices": "['x', 'y']", "label": "1"},
+    "lines": Q | {"choices": "A. x\nB. y", "answer": "B"},
+    "a mapping": Q | {"choices": {"text": ["x", "y"], "label": ["1", "2"]}, "answerKey": "2"},
+    "a mapping by letter": Q | {"options": {"A": "x", "B": "y", "C": None}, "answer_idx": "B"},
+    "objects": {
+        "question": {
+            "stem": "q",
+            "choices": [{"text": "x", "label": "A"}, {"text": "y", "label": "B"}],
+        },
+        "answerKey": "B",
     },
+    "a column each": {"Question": "q", "A": "x", "B": "y", "C": "", "Correct Answer": "B"},
+    "numbered columns": {"sentence": "q", "option1": "x", "option2": "y", "answer": "2"},
+    "endings": {"ctx": "q", "ending0": "x", "ending1": "y", "label": 1},
+    "an answer in a list": XY | {"answer": ["B"]},
+    "a number of a data frame": XY | {"label": 1.0},
+    "PIQA": {"goal": "q", "sol1": "x", "sol2": "y", "label": 1},
 }
 
 
@@ -228,6 +341,86 @@ def test_multiple_choice_is_recognised_in_the_forms_it_comes_in(form: str) -> No
     assert example.texts == ("q", None)
 
 
+def labels_of(rows: Rows) -> dict[str, str]:
+    return {each.id: each.label for each in read_data(rows, language="en").examples}
+
+
+@pytest.mark.parametrize("written", [int, str, float])
+def test_places_count_from_what_all_rows_show(written: Callable[[int], Any]) -> None:
+    def rows(first: int) -> Rows:
+        options = ["x", "y", "z"]
+        return [
+            {"id": f"{i}", "question": f"q{i}", "options": options, "answer": written(first + i)}
+            for i in range(3)
+        ]
+
+    expected = {"0": "A", "1": "B", "2": "C"}
+    assert labels_of(rows(0)) == expected
+    assert labels_of(rows(1)) == expected
+    with pytest.raises(BadData, match="several ways"):
+        labels_of([rows(0)[0], rows(1)[2]])
+
+
+def test_answers_that_can_mean_two_things_are_an_error() -> None:
+    numbers = {"question": "q", "options": ["0", "4", "2", "6"]}
+    with pytest.raises(BadData, match="as text and as place"):
+        read_data([numbers | {"answer": "2"}])
+    assert labels_of([numbers | {"id": "1", "answer_index": 2}]) == {"1": "C"}
+    assert labels_of([numbers | {"id": "1", "answer_num": 2}]) == {"1": "B"}
+    few = [Q | {"id": f"{i}", "options": ["x", "y", "z"], "answer": i} for i in (1, 2)]
+    with pytest.raises(BadData, match="place from 0 and as place from 1"):
+        read_data(few)
+    blood = Q | {"options": ["O", "A", "B", "AB"]}
+    with pytest.raises(BadData, match="as letter and as text"):
+        read_data([blood | {"answer": "A"}])
+    none_is_first_or_last = [
+        {"question": f"q{i}", "options": ["x", "y", "z"], "answer": 1} for i in range(20)
+    ]
+    with pytest.raises(BadData, match="place from 0 and as place from 1"):
+        read_data(none_is_first_or_last)
+    with pytest.raises(BadData, match="several ways"):
+        read_data([XY | {"answer": "B"}, XY | {"question": "p", "answer": "1"}])
+
+
+def test_the_first_name_counts_however_it_is_spelled() -> None:
+    abcd = {"A": "w", "B": "x", "C": "y", "D": "z"}
+    row = {"Question": "q", "text": "a passage", "Correct Answer": "D"} | abcd
+    [example] = read_data([row], language="en").examples
+    assert example.segments["question"] == "q"
+    assert example.label == "D"
+    assert read_data([row | {"label": "D"}], language="en").examples[0].label == "D"
+    with pytest.raises(BadData, match="'Correct Answer' and 'label' disagree"):
+        read_data([row | {"label": 1}])
+    other = read_data([row | {"label": 1}], columns="label=other", language="en")
+    assert other.examples[0].label == "D"
+    assert [each.id for each in read_data([row | {"qid": "k"}], columns="qid=id").examples] == ["k"]
+
+
+def test_a_right_answer_and_wrong_ones_are_put_into_an_order() -> None:
+    places = set()
+    for i in range(20):
+        row = {"question": f"q{i}", "correct_answer": f"r{i}", "incorrect_answers": ["x", "y", "z"]}
+        [example] = read_data([row], language="en").examples
+        place = "ABCD".index(example.label)
+        assert example.options[place] == f"r{i}"
+        places.add(place)
+    assert len(places) == 4
+
+
+def test_options_are_not_lost_in_silence() -> None:
+    row = XY | {"answer": "B"}
+    with pytest.raises(BadData, match=r"task='labels' or task='choice'"):
+        read_data([row], columns="question=text_a,answer=label")
+    assert read_data([row], columns="question=text_a,answer=label", task="labels").task.labels
+    unknown = Q | {"picks": ["x", "y"], "answer": "B"}
+    with pytest.raises(BadData, match="columns='picks=options'"):
+        read_data([unknown])
+    assert read_data([unknown], columns="picks=options").task.kind == "choice"
+    yes_or_no = [Q | {"id": str(i), "answer": bool(i % 2)} for i in range(30)]
+    with pytest.raises(BadData, match="2 different answers, as texts with labels"):
+        read_data(yes_or_no)
+
+
 def test_cause_and_effect_have_questions_of_their_own() -> None:
     row = {"question": "It rained.", "asks_for": "effect", "options": ["a", "b"], "answer": 0}
     [example] = read_data([row], language="en").examples
@@ -237,7 +430,7 @@ def test_cause_and_effect_have_questions_of_their_own() -> None:
 
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
-    "an answer that is no option": (FORMS["a list and a place"] | {"answer": 5}, "none of the 2"),
+    "an answer that is no option": (XY | {"answer": 5}, "none of the 2"),
     "one option": (FORMS["a list and a place"] | {"options": ["x"]}, "2 to 26"),
     "options that are a text": (FORMS["a list and a place"] | {"options": "xy"}, "list of texts"),
 }
@@ -251,7 +444,7 @@ def test_rows_that_cannot_be_read_say_why(what: str) -> None:
 
 
 def test_rows_without_an_answer_are_left_out_and_counted() -> None:
-    rows = [FORMS["a list and a place"], {"question": "p", "options": ["x", "y"], "answer": -1}]
+    rows = [XY | {"answer": 0}, {"question": "p", "options": ["x", "y"], "answer": -1}]
     dataset = read_data(rows, language="en")
     assert len(dataset.examples) == 1
     assert dict(dataset.skipped) == {"no gold label": 1}
@@ -331,6 +524,18 @@ def test_pairs_of_the_same_words_are_a_group_without_a_kind() -> None:
     assert run["derange", "accuracy", "same_words=yes"].value == 0.0
     assert run.conclusion is not None
     assert run.conclusion.n == 100
+    told = {each.kind: each.text for each in run.conclusion.caveats}
+    assert "50 of 150 pairs have the same words" in told["same_words"]
+
+
+def test_verbs_that_are_about_labels_say_so() -> None:
+    for rows, form in ((questions(12), "options of their own"), (pairs_of(12), "a better and a")):
+        for verb in (
+            lambda rows: disorder.explain(always_second, rows),
+            lambda rows: disorder.sanity(rows),
+        ):
+            with pytest.raises(DisorderError, match=f"is about texts with labels.*{form}"):
+                verb(rows)
 
 
 def test_both_texts_of_a_pair_move_alike() -> None:

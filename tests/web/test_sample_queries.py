@@ -17,7 +17,14 @@ from hypothesis import strategies as st
 import disorder
 from disorder.errors import BadData
 from disorder.web.run_library import FoundRun, RunLibrary
-from disorder.web.sample_queries import ORDERS, PER_PAGE, WORD, ExampleFilters, SampleQueries
+from disorder.web.sample_queries import (
+    ORDERS,
+    PER_PAGE,
+    PREDICTED,
+    WORD,
+    ExampleFilters,
+    SampleQueries,
+)
 
 TRANSFORMATIONS = ["derange", "shuffle_ngrams:n=2", "reverse"]
 PlainRows = list[dict[str, Any]]
@@ -83,6 +90,13 @@ def summed_up(folder: Path) -> PlainRows:
     return summed
 
 
+def _predicted(row: dict[str, Any]) -> set[str]:
+    """What a reader may call the predictions of an example."""
+    if row["is_right"]:
+        return {"right", "lost"} if row["accepted"] < 0.5 else {"right"}
+    return {"wrong", "won"} if row["accepted"] > 0.5 else {"wrong"}
+
+
 shares = st.none() | st.sampled_from([0.0, 0.125, 0.3, 0.5, 1.0])
 lengths = st.none() | st.integers(0, 40)
 
@@ -92,7 +106,7 @@ lengths = st.none() | st.integers(0, 40)
         ExampleFilters,
         transformation=st.sampled_from(["original", *TRANSFORMATIONS, "nothing"]),
         label=st.sampled_from(["", "neutral", "entailment"]),
-        original=st.sampled_from(["", "right", "wrong"]),
+        original=st.sampled_from(["", *PREDICTED]),
         group=st.sampled_from(["", "needs=order", "needs=nothing", "no=such"]),
         least=shares,
         most=shares,
@@ -110,7 +124,7 @@ def test_filters_find_what_plain_python_finds(queried: Queried, filters: Example
         for row in rows
         if row["transformation"] == filters.transformation
         and filters.label in ("", row["label"])
-        and (not filters.original or row["is_right"] == (filters.original == "right"))
+        and filters.original in ("", *_predicted(row))
         and (not filters.group or row["groups"].get(name) == value)
         and (filters.least is None or row["accepted"] >= filters.least)
         and (filters.most is None or row["accepted"] <= filters.most)
@@ -131,6 +145,21 @@ def test_filters_find_what_plain_python_finds(queried: Queried, filters: Example
     assert [(row["number"], row["text_a"], row["accepted"]) for row in shown] == [
         (row["number"], row["text_a"], row["accepted"]) for row in wanted
     ]
+
+
+def test_what_perturbed_texts_lose_and_win_is_found(tmp_path: Path) -> None:
+    rows = [{"text_a": f"a b c {i}", "label": "yn"[i % 2]} for i in range(9)]
+
+    def in_order(texts: list[str]) -> list[str]:
+        return ["y" if text.startswith("a b") else "n" for text in texts]
+
+    disorder.audit(in_order, rows, with_="reverse", q=1, cache="off", out=tmp_path / "run")
+    library = RunLibrary(tmp_path)
+    queries, found = SampleQueries(library), readable(library)
+    for wanted, label in (("lost", "y"), ("won", "n")):
+        total, shown = queries.page(found, ExampleFilters("reverse", original=wanted))
+        assert total == sum(row["label"] == label for row in rows)
+        assert {row["gold"] for row in shown} == {label}
 
 
 def test_an_example_is_found_by_its_id(queried: Queried) -> None:

@@ -292,6 +292,40 @@ def test_a_run_of_numbers_has_its_pages(tmp_path: Path) -> None:
     assert "mean shift" in request(viewer, f"/run/{id}").text
 
 
+def _example(folder: Path, number: int) -> str:
+    """The page of an example of the only run of a folder, as its text."""
+    [entry] = RunLibrary(folder).all()
+    page = request(AccessControl(viewer_app(folder)), f"/run/{entry.id}/example/{number}")
+    assert page.status == 200
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page.text))
+
+
+def test_options_in_another_order_are_shown_as_a_list(tmp_path: Path) -> None:
+    rows = [
+        {
+            "id": str(i),
+            "question": "Who <b> barks ?",
+            "options": ["cat", "dog", "fish"],
+            "answer": "B",
+        }
+        for i in range(6)
+    ]
+    disorder.audit("uniform", rows, on="options", q=5, cache="off", out=tmp_path / "run")
+    text = _example(tmp_path, 2)
+    assert "question: Who &lt;b&gt; barks ? options: cat dog fish" in text
+    assert re.search(r"(dog was B cat was A fish|cat fish was C dog was B)", text)
+    assert "Where the options go" in text
+    assert "Words that moved are underlined" not in text
+
+
+def test_the_two_texts_of_a_pair_have_their_names(tmp_path: Path) -> None:
+    rows = [
+        {"good": f"the dog {i} sees it now", "bad": f"the dog {i} see it now"} for i in range(6)
+    ]
+    disorder.audit("uniform", rows, with_="reverse", q=1, cache="off", out=tmp_path / "run")
+    assert "good: the dog 0 sees it now bad: the dog 0 see it now" in _example(tmp_path, 0)
+
+
 def test_a_run_that_has_just_started_has_its_page(tmp_path: Path) -> None:
     given = {"q": 3, "with_": ["derange"], "fidelity": "paper", "cache": "off"}
     disorder.audit("uniform", pairs(5), out=tmp_path / "run", **given)

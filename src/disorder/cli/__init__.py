@@ -23,6 +23,7 @@ from disorder.cli import (
     folders,
     gate,
     human,
+    import_logs,
     perturb,
     plan,
     report,
@@ -88,6 +89,13 @@ app.command(
 app.command("report")(report.report)
 app.command("compare")(compare.compare)
 app.command("gate")(gate.gate)
+app.command(
+    "import",
+    examples=(
+        "disorder import results/MODEL --out run",
+        "disorder import plain.eval --perturbed derange=shuffled.eval --inspect .venv/bin/inspect",
+    ),
+)(import_logs.import_logs)
 app.command(
     "check",
     examples=(

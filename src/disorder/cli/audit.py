@@ -91,7 +91,7 @@ def _audited(model: str, data: str, folder: str, options: AuditOptions) -> Run:
     from disorder.verbs.model_loading import resume_command
 
     News.show()
-    command = partial(resume_command, folder, model, options)
+    command = partial(resume_command, folder, model, options, options.get("with_") or ())
     with resumable(folder, "run.json", command), Bar() as bar:
         return start(model, data, out=folder, progress=bar, **options)
 
@@ -106,6 +106,6 @@ def _resumed(folder: str, model: str | None, data: str | None, options: AuditOpt
         "ResumeOptions", {k: v for k, v in options.items() if k in declared_in(ResumeOptions)}
     )
     News.show()
-    command = partial(resume_command, folder, model or "", options)
+    command = partial(resume_command, folder, model or "", options, options.get("with_") or ())
     with resumable(folder, "run.json", command), Bar() as bar:
         return resume(folder, model=model, data=data, progress=bar, **again)

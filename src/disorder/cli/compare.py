@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -26,7 +25,7 @@ def compare(
     (McNemar, or a bootstrap and a sign-flip test over examples), with Holm's correction over all
     that is compared.
     """
-    from disorder.results.comparison import paper_grids, result_of
+    from disorder.results.comparison import result_of
     from disorder.results.render import render
     from disorder.verbs.compare import compare as start
 
@@ -38,7 +37,6 @@ def compare(
     if output["as_json"]:
         print_json(result.as_data())
     elif output["latex"]:
-        paper = replace(result, grids=list(paper_grids(found)))
-        print_text(render(paper, "latex"), end="")
+        print_text(render(result, "latex"), end="")
     else:
         show(result, [f"Page: {html}"] if html else [])

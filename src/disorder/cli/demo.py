@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from disorder.cli.folders import new_folder
-from disorder.cli.output import console as new_console
-from disorder.cli.output import print_text
+from disorder.cli.output import show
 
 if TYPE_CHECKING:
     from disorder.results.conclusion import Conclusion
@@ -24,9 +23,8 @@ OWN = "disorder audit hf:FOLDER_OR_NAME data.csv"
 
 
 def demo() -> int:
-    """Audit both built-in models and print what is known beside what was found."""
-    from disorder.results.result import Column, Grid
-    from disorder.results.terminal import print_table
+    """Audit both built-in models and show what is known beside what was found."""
+    from disorder.results.result import Column, Grid, NextStep, PlainBody, Result
 
     bag = _audited("builtin:bow")
     reader = _audited("builtin")
@@ -42,12 +40,20 @@ def demo() -> int:
         *(Column(title, "text") for title in texts),
         Column("skill left"),
     ]
-    caption = f"{N_EXAMPLES} built-in texts, made so that the answer is known"
-    print_table(new_console(), Grid(columns, rows, caption))
-    print_text("\nSkill left once every word has moved: 1 = a bag of words, 0 = reads order.")
-    print_text("The reader is the mixed model on the texts whose label only order decides.")
-    print_text(f"\nReports: {bag.folder}/report.html\n         {reader.folder}/report.html")
-    print_text(f"Your own model: {OWN}")
+    found = Result(
+        verb="audit",
+        about=f"{N_EXAMPLES} built-in texts, made so that the answer is known",
+        headline="Three models whose answer is known",
+        request={},
+        body=PlainBody(),
+        grids=[Grid(columns, rows)],
+        notes=[
+            "Skill left once every word has moved: 1 = a bag of words, 0 = reads order.",
+            "The reader is the mixed model on the texts whose label only order decides.",
+        ],
+        next_steps=[NextStep(OWN, "your own model")],
+    )
+    show(found, [f"Report: {run.folder}/report.html" for run in (bag, reader)])
     return 0
 
 
@@ -70,15 +76,10 @@ def _audited(model: str) -> Run:
 
 
 def _row(name: str, known: str, found: Conclusion) -> list[Cell]:
+    from disorder.results.conclusion import figures
     from disorder.results.result import Cell
     from disorder.results.run_result import HEADLINES
 
     says = HEADLINES[found.kind].removeprefix("Your model ").rstrip(".")
-    kept = Cell() if found.value is None else Cell(f"{found.value:.2f}", _interval(found))
+    kept = Cell() if found.value is None else Cell(*figures(found).split(" ", 1))
     return [Cell(name), Cell(known), Cell(says), kept]
-
-
-def _interval(found: Conclusion) -> str:
-    from disorder.results.writing import MINUS
-
-    return f"[{found.low:.2f}, {found.high:.2f}]".replace("-", MINUS)

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from disorder.cli.output import console as new_console
+from disorder.cli.output import show
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rich.console import Console
+    from disorder.results.result import Section
 
 
 LISTS = {
@@ -49,7 +49,6 @@ UNSET = {
     "vectors": "learned",
     "r": "half of k",
 }
-INDENT = 4
 EXAMPLE = (
     "The old man saw Anna and her dog near the lake.",
     "Anna and the old man met by a lake.",
@@ -68,47 +67,61 @@ def list_parts(
 
     Without a kind: the names of all of them. With the name of a part: its card.
     """
+    from disorder import __version__
     from disorder.registry import broken_plugins
+    from disorder.results.result import PlainBody, Result
 
-    console = new_console(highlight=False)
     if kind is not None and kind not in LISTS:
-        _print_cards(console, kind)
-        return
-    if kind is None and not examples:
-        _print_names(console)
+        sections = [_cards(kind)]
+    elif kind is None and not examples:
+        sections = [_overview()]
     else:
-        for name in [kind] if kind else LISTS:
-            console.print(name, style="bold")
-            _print_list(console, name, examples=examples)
-            console.print()
-    for reason in broken_plugins():
-        console.print(reason)
+        sections = [_listed(name, examples=examples) for name in ([kind] if kind else LISTS)]
+    found = Result(
+        verb="list",
+        about="disorder list KIND says more about each, e.g. disorder list metrics",
+        headline=f"Parts of disorder {__version__}" + (f": {kind}" if kind else ""),
+        request={"kind": kind},
+        body=PlainBody(),
+        notes=broken_plugins(),
+        sections=sections,
+    )
+    show(found, is_all=True)
 
 
-def _print_cards(console: Console, name: str) -> None:
+def _cards(name: str) -> Section[None]:
     """All that is known of the parts with this name."""
     from disorder.errors import UnknownName
     from disorder.registry import KINDS, parts_of
+    from disorder.results.result import Section
 
     everything = {kind: parts_of(kind) for kind in KINDS}
-    found = [known[name] for known in everything.values() if name in known]
-    if not found:
+    cards = [known[name].card for known in everything.values() if name in known]
+    if not cards:
         names = {each for known in everything.values() for each in known}
         raise UnknownName("kind of part", name, [*LISTS, *names])
-    for entry in found:
-        card = entry.card
-        lines = [card.summary, *card.facts(), card.origin]
-        _print_entry(console, f"{card.kind} {card.form}", lines)
+    return Section(
+        name,
+        "What is known of it",
+        terms={
+            f"{card.kind} {card.form}": _lines(card.summary, *card.facts(), card.origin)
+            for card in cards
+        },
+    )
 
 
-def _print_names(console: Console) -> None:
-    """Every part by name, and how to learn more."""
-    for name in LISTS:
-        heads = _names(name)
-        if not heads:
-            continue
-        _print_entry(console, f"{name} ({len(heads)})", [", ".join(heads)])
-    console.print("disorder list KIND says more about each, e.g. disorder list metrics")
+def _lines(*lines: str) -> str:
+    """What there is to say of a part, of which its first line is the summary."""
+    return "\n".join(filter(None, lines))
+
+
+def _overview() -> Section[None]:
+    """Every part by name."""
+    from disorder.results.result import Section
+
+    heads = {name: _names(name) for name in LISTS}
+    terms = {f"{name} ({len(found)})": ", ".join(found) for name, found in heads.items() if found}
+    return Section("overview", "Every part by its kind", terms=terms)
 
 
 def _names(name: str) -> list[str]:
@@ -127,49 +140,41 @@ def _names(name: str) -> list[str]:
     return [head.partition(":")[0] if "|" in head else head for head in heads]
 
 
-def _print_list(console: Console, name: str, *, examples: bool) -> None:
+def _listed(name: str, *, examples: bool) -> Section[None]:
+    """Every part of a kind, with what there is to know of it."""
     from disorder.registry import parts_of
+    from disorder.results.result import Section
 
     if name == "suites":
-        _print_suites(console)
-        return
+        from disorder.transformations import suite, suites
+
+        return Section(name, name, terms={each: ", ".join(suite(each)) for each in suites()})
     if name == "languages":
-        _print_languages(console)
-        return
-    shows_example = _example_maker() if examples and name == "transformations" else None
+        return _languages()
+    notes = []
+    is_of_texts = name == "transformations"
+    shows_example = _example_maker() if examples and is_of_texts else None
     if shows_example:
-        _print_entry(console, "", [f"examples are made from: {' | '.join(EXAMPLE)}"])
+        notes.append(f"examples are made from: {' | '.join(EXAMPLE)}")
+    terms = {}
     for key, entry in parts_of(LISTS[name]).items():
         card = entry.card
         is_of_every = card.kind in ("transformation", "metric")
         facts = card.facts("cost", "settings", "languages" if is_of_every else "")
         settings = f"settings: {card.settings}" if card.settings else ""
-        lines = [card.summary, " · ".join(facts), settings]
-        if shows_example:
-            lines.append(shows_example(key))
-        _print_entry(console, card.form, lines)
-    if name == "transformations":
-        _print_entry(console, "", [COMMON, PAPERS])
+        example = shows_example(key) if shows_example else ""
+        terms[card.form] = _lines(card.summary, " · ".join(facts), settings, example)
+    if is_of_texts:
+        notes += [COMMON, PAPERS]
     if name == "recipes":
-        _print_entry(console, "", list(_shared_settings()))
+        notes += _shared_settings()
+    return Section(name, name, terms=terms, notes=notes)
 
 
 def _default(name: str, value: object) -> object:
     if value is None:
         return UNSET.get(name, value)
     return "(none)" if value == "" else value
-
-
-def _print_entry(console: Console, head: str, lines: list[str]) -> None:
-    """A name, and below it what it is, wrapped to the width of the terminal."""
-    from rich.padding import Padding
-    from rich.text import Text
-
-    if head:
-        console.print(Padding(Text(head, style="cyan"), (0, 0, 0, 2)))
-    for number, line in enumerate(filter(None, lines)):
-        style = "" if head and number == 0 else "dim"
-        console.print(Padding(Text(line, style=style), (0, 0, 0, INDENT)))
 
 
 def _example_maker() -> Callable[[str], str]:
@@ -214,12 +219,11 @@ def _shared_settings() -> Iterator[str]:
         yield f"{title}: {', '.join(pairs)}"
 
 
-def _print_languages(console: Console) -> None:
+def _languages() -> Section[None]:
     """Every language with its scripts, its splitter and its tagger, or what would add one."""
     from disorder.languages import NAMES, scripts_of_language
     from disorder.registry import TransformationPart, parts
-    from disorder.results.result import Grid
-    from disorder.results.terminal import print_table
+    from disorder.results.result import Grid, Section
     from disorder.transformations.tags import package_for, tagger_for
     from disorder.transformations.words import default_splitter
 
@@ -229,19 +233,11 @@ def _print_languages(console: Console) -> None:
         tagger = tagger_for(code).tagger or (f"({package})" if package else "–")
         scripts = ", ".join(scripts_of_language(code))
         rows.append([code, name, scripts, default_splitter(code), tagger])
-    print_table(console, Grid.of_texts(rows, n_names=5))
     needy = [name for name, entry in parts(TransformationPart).items() if "tags" in entry.needs]
-    lines = [
+    notes = [
         "In brackets: what would add a tagger. Word classes are needed by "
         f"{', '.join(needy)}; every other transformation works in every language.",
         "A spaCy pipeline that is installed is found by itself; any other that tags universal "
         "classes can be named: tagger=spacy:FOLDER. A plugin can add a tagger.",
     ]
-    _print_entry(console, "", lines)
-
-
-def _print_suites(console: Console) -> None:
-    from disorder.transformations import suite, suites
-
-    for name in suites():
-        _print_entry(console, name, [", ".join(suite(name))])
+    return Section("languages", "languages", grids=[Grid.of_texts(rows, n_names=5)], notes=notes)

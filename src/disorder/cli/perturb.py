@@ -13,6 +13,7 @@ RUN = {
     "--include_path {folder}",
     "inspect": "inspect eval {folder}/{found} --model PROVIDER/MODEL",
 }  # how an exported task is run
+AS_CHAT = " --apply_chat_template"
 LEARN = (
     "train your model on these rows, with one label more: invalid. An audit takes it as an "
     "abstention, and says whether the model still keeps its skill without word order"
@@ -38,6 +39,7 @@ def perturb(
             raise DisorderError(f"--as {as_} writes a folder: name it with --out")
         found = texts.export(out, as_=as_, **task)
         run = RUN[as_].format(found=found, folder=out)
+        run += AS_CHAT if as_ == "lm-eval" and task.get("chat") == "on" else ""
         show(texts.tally.result, [f"Task: {out}", f"run it: {run}"], is_error=True)
         return
     if task:

@@ -14,11 +14,11 @@ def plan(
     options: PlanOptions,
     output: PlanOutput,
 ) -> None:
-    """How many examples, permutations, questions, tokens, minutes and how much money does an audit
-    of MODEL on DATA need for an interval of this width?
+    """What does an audit of MODEL on DATA take, for an interval of this width?
 
-    A small pilot is predicted first (40 original texts and 160 perturbed ones, unless you say
-    otherwise); its predictions are kept in the prediction cache.
+    How many examples, permutations, questions, tokens, minutes and how much money. A small pilot
+    is predicted first (40 original texts and 160 perturbed ones, unless you say otherwise); its
+    predictions are kept in the prediction cache.
     """
     from disorder.verbs.plan import plan as start
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from disorder.cli import options as o
-from disorder.cli.output import print_text
+from disorder.cli.output import print_text, show
 from disorder.errors import DisorderError
 
 if TYPE_CHECKING:
@@ -35,6 +35,13 @@ Card = Annotated[
         "--card",
     ),
 ]
+Examples = Annotated[
+    Path | None,
+    o.option(
+        "Write every example, the most telling first, with its texts, gold answer and predictions: "
+        "FILE.csv, .jsonl or .parquet"
+    ),
+]
 Every = Annotated[bool, o.option("Show everything that was measured, not one screen", "--all")]
 Metric = Annotated[list[str] | None, o.option("Column of --latex; can be repeated")]
 Rows = Annotated[list[str] | None, o.option("Row of --latex; can be repeated", "--with")]
@@ -56,6 +63,7 @@ def report(
     methods: Methods = False,
     figure: Figure = None,
     card: Card = False,
+    examples: Examples = None,
     every: Every = False,
 ) -> None:
     """Show RUN again and redraw its report.html; or print it for a paper or a model card.
@@ -73,11 +81,16 @@ def report(
             "--latex and --methods"
         )
     if verb := _verb_of(folder):
-        if card or methods or figure:
+        if card or methods or figure or examples:
             raise DisorderError(
-                f"--card, --methods and --figure are for runs; {folder} is a {verb.name}"
+                "--card, --methods, --figure and --examples are for runs; "
+                f"{folder} is a {verb.name}"
             )
-        verb.folder_viewer()(folder, latex=latex)
+        result = verb.folder_reader()(folder).result
+        if latex:
+            print_text(render(result, "latex"), end="")
+        else:
+            show(result, [f"Page: {folder}/report.html"])
         return
     found = read_run(folder)
     found.check_done()
@@ -102,7 +115,9 @@ def report(
         print_text(("\n" if latex else "") + for_methods(found), end="")
     if card:
         _print_card(folder, found)
-    if not (latex or methods or figure or card):
+    if examples is not None:
+        _write_examples(found, examples)
+    if not (latex or methods or figure or card or examples):
         from disorder.cli.audit import show_run
         from disorder.results.run_folder import write_report
 
@@ -130,13 +145,23 @@ def _print_card(folder: Path, run: Run) -> None:
     print_text(f"Results for the hub: {path}", is_error=True)
 
 
+def _write_examples(run: Run, path: Path) -> None:
+    """The examples of a run in a file, whose ending says its format."""
+    from disorder.results.row_export import table_bytes
+    from disorder.store.storage import write_atomically
+
+    table = run.examples
+    write_atomically(path, table_bytes(table, path))
+    print_text(f"{table.num_rows:,} examples: {path}", is_error=True)
+
+
 def _verb_of(folder: Path) -> VerbPart | None:
-    """The verb whose results a folder holds, where it shows them itself."""
+    """The verb whose results a folder holds, where it can read them."""
     from disorder.registry import VerbPart, parts
     from disorder.results.saving import verb_of
 
     verb = parts(VerbPart).get(verb_of(folder))
-    return verb if verb is not None and verb.shows else None
+    return verb if verb is not None and verb.reads else None
 
 
 def _draw(run: Run, path: Path) -> None:

@@ -56,7 +56,7 @@ def train(
     again = cast("AsksOptions", {k: v for k, v in options.items() if k not in named})
     words = changed(AsksOptions, again)
     command = partial(command_line, "train", "--resume", folder, *words)
-    with resumable(folder, "training.json", command), EpochBar() as bar:
+    with resumable(folder, "result.json", command), EpochBar() as bar:
         if recipe is None or data is None:
             trained = resume_training(folder, progress=bar, **again)
         else:

@@ -13,7 +13,7 @@ EXAMPLES = {
 }
 GROUPS = {
     "Measure": ("audit", "plan", "sanity", "explain", "human"),
-    "Look and decide": ("report", "view", "board", "compare", "gate", "check"),
+    "Look and decide": ("report", "view", "board", "compare", "gate", "check", "import"),
     "Change": ("train", "perturb"),
 }  # commands of the registry name their own group; the rest stand under "Other"
 WIDEST = 80

@@ -1,7 +1,6 @@
-"""Columns: which ones of a table are its texts, its label and its gold answers.
+"""Columns: what the user says that they are, and the gold answers in them.
 
-Usual names need no explanation where the table has no column of our own name, nothing was said, and
-one reading is possible. Questions about a passage have gold answers: `answers` is `{text: [...],
+Questions about a passage have gold answers: `answers` is `{text: [...],
 answer_start: [...]}` (the hub's squad_v2), a list of `{text, answer_start}` (SQuAD's own files), or
 a list of texts; `answer` and `answer_start` together hold one. No answer means that the passage has
 none.
@@ -9,22 +8,16 @@ none.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from disorder.errors import BadData
+from disorder.errors import BadData, option
 
 GoldAnswers = tuple[tuple[str, int], ...]
 UNKNOWN_START = -1
-PAIRS = (
-    ("premise", "hypothesis"),
-    ("sentence1", "sentence2"),
-    ("question1", "question2"),
-    ("question", "sentence"),
-)
-SINGLES = ("text", "sentence", "question")
-LABELS = ("gold_label", "gold")
-TEXTS = ("text_a", "text_b")
+NAMED_SEGMENTS = ("system", "context", "passages")  # that a column can be named
+TARGETS = ("text_a", "text_b", "label", "id", *NAMED_SEGMENTS)
+SHORT_NAMES = {"text": "text_a"}  # what a target may be called too
 
 
 def as_question(row: dict[str, Any], where: str) -> dict[str, Any]:
@@ -102,42 +95,35 @@ def _start(value: Any, where: str) -> int:
         raise BadData(f"{where}: answer_start must be a number, got {value!r}") from None
 
 
-def guessed_columns(columns: Iterable[str], given: Mapping[str, str]) -> dict[str, str]:
-    """What further columns are, beside those that the user named: column → text_a, text_b, label.
+def in_one_direction(given: Mapping[str, str], columns: Collection[str]) -> dict[str, str]:
+    """Column → what it is, from what the user wrote in this direction or the other one.
 
-    >>> guessed_columns(["premise", "hypothesis", "gold_label"], {})
-    {'premise': 'text_a', 'hypothesis': 'text_b', 'gold_label': 'label'}
-    >>> guessed_columns(["text", "sentence", "label"], {})
-    {}
+    >>> in_one_direction({"Review text": "text", "label": "Mood"}, ["Review text", "Mood"])
+    {'Review text': 'text_a', 'Mood': 'label'}
     """
-    names = [str(name) for name in columns if name not in given]
-    known = {*names, *given.values()}
-    guessed: dict[str, str] = {}
-    if known.isdisjoint(TEXTS):
-        guessed |= dict(zip(_texts(names), TEXTS, strict=False))
-    if "label" not in known:
-        labels = [name for name in names if name.casefold() in LABELS]
-        guessed |= {labels[0]: "label"} if len(labels) == 1 else {}
-    return guessed
+    found: dict[str, str] = {}
+    for left, right in given.items():
+        is_as_said = left in columns and _target(right) in TARGETS
+        is_turned = right in columns and _target(left) in TARGETS and not is_as_said
+        column, target = (right, left) if is_turned else (left, right)
+        if _target(target) in found.values():
+            raise BadData(f"{option('columns', given)}: two columns are {_target(target)}")
+        found[column] = _target(target)
+    return found
 
 
-def _texts(names: list[str]) -> tuple[str, ...]:
-    """The one or two columns that hold the texts; none where several readings are possible."""
-    folded = {name.casefold(): name for name in names}
-    pairs = [pair for pair in PAIRS if folded.keys() >= set(pair)]
-    if len(pairs) == 1:
-        return tuple(folded[name] for name in pairs[0])
-    singles = [name for name in SINGLES if name in folded]
-    return (folded[singles[0]],) if len(singles) == 1 and not pairs else ()
+def _target(name: str) -> str:
+    return SHORT_NAMES.get(name, name)
 
 
-def in_words(guessed: Mapping[str, str]) -> str:
-    """What was guessed, for a message.
+def unknown_target(column: str, target: str, columns: Iterable[object]) -> str:
+    """The message where neither name is one that a column can be read as."""
+    return (
+        f"{option('columns', f'{column}={target}')}: write COLUMN=WHAT, where WHAT is one of "
+        f"{', '.join(TARGETS)}, not {target!r}; the columns are {quoted(columns)}"
+    )
 
-    >>> in_words({"premise": "text_a", "gold_label": "label"})
-    'column premise is read as text_a, gold_label as label (--columns says otherwise)'
-    """
-    readings = [f"{column} as {target}" for column, target in guessed.items()]
-    first, *rest = readings
-    said = ", ".join([first.replace(" as ", " is read as ", 1), *rest])
-    return f"column {said} (--columns says otherwise)"
+
+def quoted(names: Iterable[object]) -> str:
+    """Names of columns, for a message."""
+    return ", ".join(repr(str(name)) for name in names) or "none"

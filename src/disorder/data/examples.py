@@ -9,35 +9,41 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from itertools import chain, islice
+from random import Random
 from typing import Any
 
 from disorder.data.columns import (
+    NAMED_SEGMENTS,
+    TARGETS,
     answers_of,
     as_question,
-    guessed_columns,
-    in_words,
+    in_one_direction,
     is_known_question,
+    quoted,
+    unknown_target,
 )
+from disorder.data.guessing import SAMPLED, Guess, guess
 from disorder.errors import BadData, option
 from disorder.registry import TaskPart
-from disorder.tasks import LETTERS, TaskRow, fits, recognised, said
+from disorder.tasks import LETTERS, TaskRow, Written, columns_of, fits, recognised, said
+from disorder.tasks.choice import FEW, may_be_of, placed
+from disorder.tasks.layouts import laid_out
+from disorder.tasks.ranking import RANKED
 from disorder.types import OF_PROMPTS, TEXT_NAMES, Example, Segment, Segments, text_segments
 
 SourceRow = tuple[str, Mapping[str, Any]]  # where it is ("line 3"), and its columns
+Found = tuple[str, Mapping[str, Any], Example]  # a row, and the example that was made of it
 NO_LABEL = {"", "-1", "-", "-1.0", "nan"}
-NAMED_SEGMENTS = ("system", "context", "passages")  # that a column can be named
-TARGETS = ("text_a", "text_b", "label", "id", *NAMED_SEGMENTS)
 MAY_LACK = (*TEXT_NAMES, *OF_PROMPTS, "question", "ask", "context", "passages", "options")
 NO_LABEL_REASON = "no gold label"
 EMPTY_REASON = "empty text"
 REPEATED_REASON = "repeated row"
 LONGEST = 5_000_000  # letters of a text: a million words, more than any model takes
 LONG_REASON = f"a text of more than {LONGEST:,} letters"
-WHAT_IF_NONE = {
-    "text_a": "",
-    "label": "; rows without a gold label cannot be used, but for {likelihood}",
-}
+NO_GOLD = "; rows without a gold label cannot be used, but for {}"
 INVALID_REASON = "half a character (a lone surrogate)"
+UNREADABLE = (EMPTY_REASON, LONG_REASON, INVALID_REASON)  # rows that no model is asked about
 logger = logging.getLogger(__name__)
 
 
@@ -55,110 +61,204 @@ class ExampleReader:
     wanted: Sequence[str] = ()  # further columns, which a prompt or a transformation names
     family: str = ""  # the column that names families
     skipped: Counter[str] = field(default_factory=Counter)
+    documents: dict[str, str] = field(default_factory=dict)  # that queries are ranked against
+    _corpus: Mapping[str, str] | None = None  # those of the last row: mostly the same for all
     _seen: dict[str, tuple[bytes, str]] = field(default_factory=dict)
     _is_pair: bool | None = None
-    _has_said: bool = False
+    _guess: Guess = field(default_factory=Guess)
+    is_guessed: bool = False  # the task was recognised, and is not the user's word
 
     def examples(self, rows: Iterable[SourceRow]) -> Iterator[Example]:
         """The usable rows, in the order they come."""
-        for where, raw in rows:
-            if not self.is_known:
-                self.is_known = True
-                self._recognise(raw)
-            if self.task is not None:
-                example = self._task_example(self.task, raw, where)
-            else:
-                example = self._example(self._renamed(raw, where), where)
-            if example is not None and self._is_new(example, where):
+        every = rows
+        if isinstance(rows, Sequence):
+            first = _spread(rows)
+        else:
+            rest = iter(rows)
+            first = list(islice(rest, SAMPLED))
+            every = chain(first, rest)
+        is_head = not isinstance(rows, Sequence) and len(first) == SAMPLED
+        self._find_columns([raw for _, raw in first if isinstance(raw, Mapping)], is_head=is_head)
+        found = self._of_texts(every) if self.task is None else self._of_task(self.task, every)
+        for where, raw, example in found:
+            if self._is_new(example, where):
                 yield self._in_family(example, raw, where)
 
-    def _recognise(self, raw: Mapping[str, Any]) -> None:
-        """Find out from the first row whether the data has another form than texts with labels."""
-        if not isinstance(raw, Mapping) or {"text_a", "label"} <= {*raw, *self.columns.values()}:
+    def _find_columns(self, rows: Sequence[Mapping[str, Any]], *, is_head: bool) -> None:
+        """Find out from some rows which columns are which, unless the task does not ask."""
+        if not rows:
             return
-        row = {key: value for key, value in self._with_own_names(raw).items() if value is not None}
+        self.columns = in_one_direction(self.columns, rows[0])
+        if not self.is_known:
+            self._recognise(min(rows, key=_n_missing))
+        if self.task is not None:
+            return
+        for column, target in self.columns.items():
+            if target not in TARGETS:
+                raise BadData(unknown_target(column, target, rows[0]))
+        others = {*self.wanted, *self.group_by, self.family}
+        seen = [
+            {name: row[name] for name in row if name not in others}
+            for row in (as_question(self._with_own_names(raw), self.source) for raw in rows)
+        ]
+        try:
+            found = guess(seen, {}, needs_gold=self.needs_gold, is_head=is_head)
+        except BadData as error:
+            raise BadData(f"{self.source}: {error}") from None
+        self._guess = found
+        is_told = found.unread and not (
+            self.is_known or {"variant", "transformation"} <= {*seen[0]}
+        )
+        if found.columns or is_told:
+            level = logging.WARNING if is_told or found.is_by_content else logging.INFO
+            said = found if is_told else replace(found, unread=())
+            logger.log(level, "%s: %s", self.source, said)
+
+    def _recognise(self, raw: Mapping[str, Any]) -> None:
+        """Find out from a row whether the data has another form than texts with labels."""
+        if {"text_a", "label"} <= {*raw, *self.columns.values()}:
+            self._check_no_options_are_lost(raw)
+            return
+        row = {key: value for key, value in self._laid_out(raw).items() if value is not None}
         if is_known_question(row):
             return
         self.task = recognised(row)
-        if self.task is not None and self.task.scored == "text" and "label" in row:
-            either = f"{option('task', 'labels')} or {option('task', self.task.name)}"
-            raise BadData(
-                f"{self.source}: the columns can be read in two ways, as texts with labels or as "
-                f"{self.task.title}; say which: {either}"
-            )
-        if self.task is not None:
-            logger.info("%s: %s", self.source, said(self.task, row))
+        self.is_guessed = self.task is not None
+        if self.task is not None and self.task.scored == "text":
+            if "label" in row:
+                self._raise_two_readings(self.task)
+            self._check_no_list_of_options(row, self.task)
 
     def _with_own_names(self, raw: Mapping[str, Any]) -> dict[str, Any]:
         """A row with the columns that the user named under the names that were given them."""
         row = {key: value for key, value in raw.items() if key not in self.columns}
         return row | {new: raw[old] for old, new in self.columns.items() if old in raw}
 
-    def _task_example(self, entry: TaskPart, raw: Mapping[str, Any], where: str) -> Example | None:
+    def _check_no_options_are_lost(self, raw: Mapping[str, Any]) -> None:
+        """Raise where the user's columns make texts with labels of questions with options."""
+        of = None if {"text_a", "label"} <= {*raw} else recognised(laid_out(raw))
+        if of is not None and of.scored == "choice":
+            self._raise_two_readings(of)
+
+    def _raise_two_readings(self, entry: TaskPart) -> None:
+        raise BadData(
+            f"{self.source}: the columns can be read in two ways, as texts with labels or as "
+            f"{entry.title}; say which: {option('task', 'labels')} or {option('task', entry.name)}"
+        )
+
+    def _check_no_list_of_options(self, row: Mapping[str, Any], entry: TaskPart) -> None:
+        """Raise where a question has a list of texts beside it that may be its options."""
+        used = columns_of(entry, row)
+        for name, value in row.items():
+            is_other = name not in (*used, *self.wanted, *NAMED_SEGMENTS)
+            if is_other and isinstance(value, list | tuple) and may_be_of(value, row[used[-1]]):
+                raise BadData(
+                    f"{self.source}: {name!r} may hold the options of a question; say so with "
+                    f"{option('columns', f'{name}=options')}, or {option('task', entry.name)}"
+                )
+
+    def _laid_out(self, raw: Mapping[str, Any]) -> dict[str, Any]:
+        """A row under the names that the user gave its columns, with its options in one column."""
+        return laid_out(self._with_own_names(raw))
+
+    def _of_texts(self, rows: Iterable[SourceRow]) -> Iterator[Found]:
+        for where, raw in rows:
+            example = self._example(self._renamed(raw, where), where)
+            if example is not None:
+                yield where, raw, example
+
+    def _of_task(self, entry: TaskPart, rows: Iterable[SourceRow]) -> Iterator[Found]:
+        """Examples of another form; what their answers mean is seen from all of them."""
+        given = [(where, raw, self._task_row(entry, raw, where)) for where, raw in rows]
+        try:
+            settled, way = placed([found for _, _, found in given])
+        except BadData as error:
+            raise BadData(f"{self.source}, {error}") from None
+        if entry.scored == "text" and self.is_guessed:
+            self._check_no_labels(entry, settled)
+        if self.is_guessed and given:
+            logger.info(
+                "%s: %s", self.source, said(entry, self._laid_out(given[0][1]), settled, way)
+            )
+        for (where, raw, _), found in zip(given, settled, strict=True):
+            reason = _unusable(found)
+            if reason:
+                self.skipped[reason] += 1
+            else:
+                self._add_documents(found.documents, where)
+                yield where, raw, _example_of(found, self._name(self._with_own_names(raw)))
+
+    def _add_documents(self, documents: Mapping[str, str], where: str) -> None:
+        if documents is not self._corpus:
+            wrong = next((each for each in documents.values() if not isinstance(each, str)), None)
+            if wrong is not None:
+                raise BadData(
+                    f"{self.source}, {where}: a document must be a text, got {type(wrong).__name__}"
+                )
+            self._corpus = documents
+            self.documents.update(documents)
+
+    def _check_no_labels(self, entry: TaskPart, rows: Sequence[TaskRow]) -> None:
+        """Raise where answers repeat as fixed labels do."""
+        answers = Counter(str(row.segments.get("answers")) for row in rows)
+        if len(rows) >= FEW and len(answers) * FEW <= len(rows) + FEW:
+            raise BadData(
+                f"{self.source}: {len(rows):,} rows have {len(answers)} different answers, as "
+                f"texts with labels have; say which: {option('task', 'labels')} (with "
+                f"{option('columns', 'question=text_a,answer=label')}) or "
+                f"{option('task', entry.name)}"
+            )
+
+    def _task_row(self, entry: TaskPart, raw: Mapping[str, Any], where: str) -> TaskRow:
         if not isinstance(raw, Mapping):
             raise BadData(
                 f"{self.source}, {where}: expected an object with columns, got {type(raw).__name__}"
             )
-        row = self._with_own_names(raw)
+        for old in self.columns:
+            if old not in raw:
+                raise BadData(f"{self.source}, {where}: no column {old!r}; it has {quoted(raw)}")
+        row = self._laid_out(raw)
         if not fits(entry, row):
-            wanted = "; ".join(" or ".join(names) for names in entry.columns)
+            wanted = ", ".join(names[0] for names in entry.columns)
             raise BadData(
-                f"{self.source}, {where}: {entry.title} needs the columns {wanted}; it has "
-                f"{_names(row)}"
+                f"{self.source}, {where}: {entry.title} needs the columns {wanted} "
+                f"({option('columns', f'NAME={entry.columns[0][0]}')} says which one is which); it "
+                f"has {quoted(row)}"
             )
         try:
             found: TaskRow = entry.function(row)
         except BadData as error:
             raise BadData(f"{self.source}, {where}: {error}") from None
-        reason = _unusable(found)
-        if reason:
-            self.skipped[reason] += 1
-            return None
         groups = {column: self._group(row, column, where) for column in self.group_by}
-        found = replace(
+        answer = found.answer
+        return replace(
             found,
             segments={**self._more_segments(row, where, found.segments), **found.segments},
             groups={**groups, **found.groups},
+            answer=replace(answer, where=where) if isinstance(answer, Written) else answer,
         )
-        return _example_of(found, self._name(row))
 
     def _renamed(self, raw: Mapping[str, Any], where: str) -> dict[str, Any]:
         if not isinstance(raw, Mapping):
             raise BadData(
                 f"{self.source}, {where}: expected an object with columns, got {type(raw).__name__}"
             )
-        for column, target in self.columns.items():
-            if target not in TARGETS:
-                raise BadData(_unknown_target(column, target))
+        for column in self.columns:
             if column not in raw:
-                raise BadData(f"{self.source}, {where}: no column {column!r}; it has {_names(raw)}")
-        row = {key: value for key, value in raw.items() if key not in self.columns}
-        row |= {target: raw[column] for column, target in self.columns.items()}
-        row = as_question(row, f"{self.source}, {where}")
-        row |= {target: raw[column] for column, target in self._guessed(row).items()}
-        for needed in self._needed:
-            if needed not in row:
-                meant = option("columns", f"NAME={needed}")
-                what = WHAT_IF_NONE[needed].format(likelihood=option("task", "likelihood"))
-                raise BadData(
-                    f"{self.source}, {where}: no column {needed!r}; it has {_names(raw)}. "
-                    f"Say which one it is: {meant}{what}"
-                )
+                raise BadData(f"{self.source}, {where}: no column {column!r}; it has {quoted(raw)}")
+        row = as_question(self._with_own_names(raw), f"{self.source}, {where}")
+        guessed = self._guess.columns.items()
+        row |= {target: row[column] for column, target in guessed if column in row}
+        needed = ("text_a", "label") if self.needs_gold else ("text_a",)
+        missing = [name for name in needed if name not in row]
+        if missing:
+            meant = option("columns", ",".join(f"NAME={name}" for name in missing))
+            what = NO_GOLD.format(option("task", "likelihood")) if "label" in missing else ""
+            raise BadData(
+                f"{self.source}, {where}: no column {' and no '.join(map(repr, missing))}; it has "
+                f"{quoted(raw)}. Say which one it is: {meant}{what}"
+            )
         return row
-
-    @property
-    def _needed(self) -> tuple[str, ...]:
-        return ("text_a", "label") if self.needs_gold else ("text_a",)
-
-    def _guessed(self, row: Mapping[str, Any]) -> dict[str, str]:
-        """Columns whose usual names say what they are; the first time, a message says so."""
-        if "text_a" in row and "label" in row:
-            return {}
-        guessed = guessed_columns(row, self.columns)
-        if guessed and not self._has_said:
-            self._has_said = True
-            logger.info("%s: %s", self.source, in_words(guessed))
-        return guessed
 
     def _example(self, row: Mapping[str, Any], where: str) -> Example | None:
         text_a = self._text(row["text_a"], where)
@@ -205,7 +305,7 @@ class ExampleReader:
             elif name not in given and name not in MAY_LACK:
                 raise BadData(
                     f"{self.source}, {where}: no column {name!r}, which a prompt or {option('on')} "
-                    f"names; it has {_names(row)}"
+                    f"names; it has {quoted(row)}"
                 )
         return found
 
@@ -231,7 +331,7 @@ class ExampleReader:
     def _group(self, row: Mapping[str, Any], column: str, where: str) -> str:
         if column not in row:
             raise BadData(
-                f"{self.source}, {where}: no column {column!r} to group by; it has {_names(row)}"
+                f"{self.source}, {where}: no column {column!r} to group by; it has {quoted(row)}"
             )
         return str(row[column])
 
@@ -242,7 +342,7 @@ class ExampleReader:
         if self.family not in raw:
             raise BadData(
                 f"{self.source}, {where}: no column {self.family!r} that names its family; it has "
-                f"{_names(raw)}"
+                f"{quoted(raw)}"
             )
         named = raw[self.family]
         is_alone = named is None or named != named or not str(named).strip()
@@ -287,6 +387,16 @@ class ExampleReader:
         return text
 
 
+def _spread(rows: Sequence[SourceRow]) -> list[SourceRow]:
+    """Rows that show what columns are: the first and some of all, since files are often sorted."""
+    chosen = Random(0).sample(range(1, len(rows)), min(SAMPLED, len(rows)) - 1) if rows else []
+    return [*rows[:1], *(rows[i] for i in sorted(chosen))]
+
+
+def _n_missing(row: Mapping[str, Any]) -> int:
+    return sum(value is None for value in row.values())
+
+
 def _texts_of(segments: Segments) -> list[str]:
     """All texts of segments, the items of lists among them."""
     found: list[str] = []
@@ -310,10 +420,12 @@ def _unusable(found: TaskRow) -> str:
 def _example_of(found: TaskRow, name: str) -> Example:
     label = "good"
     if "options" in found.segments:
-        label = LETTERS[int(found.answer or 0)]
+        label = LETTERS[found.answer if isinstance(found.answer, int) else 0]
     elif "answers" in found.segments:
         label = "right"
-    example = Example(name, found.segments, label, found.groups, on=found.on)
+    elif "relevant" in found.segments:
+        label = RANKED[0]
+    example = Example(name, found.segments, label, found.groups, on=found.on, family=found.family)
     return example if name else replace(example, id=_content_of(example).hex()[:12])
 
 
@@ -325,14 +437,6 @@ def _content_of(example: Example) -> bytes:
         asked = [others.pop("ask", ""), *others.pop("options", ())]
         text_b = json.dumps([*asked, text_b, others] if others else asked)
     return _content(text_a, text_b, example.label)
-
-
-def _unknown_target(column: str, target: str) -> str:
-    given = option("columns", f"{column}={target}")
-    message = f"{given}: a column can be {', '.join(TARGETS)}, not {target!r}"
-    if column in TARGETS:
-        message += f"; the other way round? {option('columns', f'{target}={column}')}"
-    return message
 
 
 def _has_words(text: str | None) -> bool:
@@ -357,7 +461,3 @@ def _content(text_a: str, text_b: str | None, label: str) -> bytes:
     if "\0" in f"{text_a}{text_b or ''}{label}":  # which could pass for the border between two
         key = f"\2{[len(part) for part in parts]}{key}"
     return blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
-def _names(row: Mapping[str, Any]) -> str:
-    return ", ".join(repr(str(name)) for name in row) or "none"

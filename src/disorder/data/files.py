@@ -1,4 +1,4 @@
-"""Files with one example per row (JSONL, CSV, TSV, Parquet; `.gz` too), read row by row."""
+"""Files with one example per row (JSONL, JSON, CSV, TSV, Parquet; `.gz` too), read row by row."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import logging
+import re
 import zlib
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -16,13 +17,21 @@ from typing import IO, Any
 from disorder.data.examples import SourceRow
 from disorder.errors import BadData
 from disorder.registry import data
-from disorder.safe_io import RepeatedKey, check_file, check_regular_file, reason, unique_keys
+from disorder.safe_io import (
+    RepeatedKey,
+    check_file,
+    check_regular_file,
+    parse_json,
+    reason,
+    unique_keys,
+)
 
 MAX_FIELD = 2**31 - 1
 BOM = b"\xef\xbb\xbf"
 MAX_RATIO = 200  # of a gzip file: texts pack 3 to 20 times
 LEAST_UNPACKED = 64 * 1024**2  # bytes that any gzip file may unpack to
 SEPARATORS = {";": "semicolons", "\t": "tabs"}
+SAID_SEPARATORS = ("sep=;", "sep=,", "sep=")
 logger = logging.getLogger(__name__)
 
 
@@ -43,6 +52,37 @@ def jsonl(path: Path) -> Iterator[SourceRow]:
                 raise BadData(
                     f"{path}, line {number}: broken JSON (nested too deep, or a number too long)"
                 ) from None
+
+
+@data(form="FILE.json")
+def json_rows(path: Path) -> Iterator[SourceRow]:
+    """A JSON list of objects, or an object that has one (`.json`, also `.gz`); one object per line
+    is read as JSONL.
+    """
+    first = next((line for _, line in _lines(path) if line.strip()), "").strip()
+    try:
+        is_one_row = isinstance(json.loads(first), dict)
+    except (ValueError, RecursionError):
+        is_one_row = False
+    found: Any = None
+    if not is_one_row or sum(1 for _, line in _lines(path) if line.strip()) == 1:
+        found = parse_json("".join(line for _, line in _lines(path)), str(path))
+    if isinstance(found, dict):
+        lists = [each for each in found.values() if _is_rows(each)]
+        if len(lists) > 1:
+            raise BadData(f"{path}: it has {len(lists)} lists of rows; write one to a file")
+        found = lists[0] if lists else None if is_one_row else found
+    if found is None:
+        yield from jsonl(path)
+        return
+    if not _is_rows(found) and found != []:
+        raise BadData(f"{path}: expected a list of objects, or an object per line")
+    for number, row in enumerate(found, start=1):
+        yield f"row {number}", row
+
+
+def _is_rows(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
 
 
 @data(form="FILE.csv")
@@ -74,7 +114,7 @@ def parquet(path: Path) -> Iterator[SourceRow]:
             if len(set(names)) < len(names):
                 raise BadData(f"{path}: a column name stands twice")
             for batch in file.iter_batches(1024):
-                for row in _plain_rows(batch):
+                for row in plain_rows(batch):
                     number += 1
                     yield f"row {number}", row
     except (pyarrow.ArrowException, OSError, OverflowError, ValueError) as error:
@@ -82,7 +122,7 @@ def parquet(path: Path) -> Iterator[SourceRow]:
         raise BadData(f"{path}: not a readable Parquet file{where} ({reason(error)})") from None
 
 
-def _plain_rows(batch: Any) -> Iterator[dict[str, Any]]:
+def plain_rows(batch: Any) -> Iterator[dict[str, Any]]:
     """The rows of a batch; a value that Python cannot hold (an odd time, a text that is not UTF-8)
     is an error only for those who use its column.
     """
@@ -113,7 +153,14 @@ def _plain_value(value: Any) -> Any:
         return Unreadable()
 
 
-READERS = {".jsonl": jsonl, ".ndjson": jsonl, ".csv": csv, ".tsv": tsv, ".parquet": parquet}
+READERS = {
+    ".jsonl": jsonl,
+    ".ndjson": jsonl,
+    ".json": json_rows,
+    ".csv": csv,
+    ".tsv": tsv,
+    ".parquet": parquet,
+}
 
 
 def reader_for(path: Path) -> Any:
@@ -133,6 +180,9 @@ def _table(path: Path, *, delimiter: str, quoting: int) -> Iterator[SourceRow]:
     before = csv_module.field_size_limit(MAX_FIELD)
     try:
         first, text = _peeked(line for _, line in _lines(path))
+        if delimiter == "," and first.strip().casefold() in SAID_SEPARATORS:
+            next(text)  # a line that spreadsheets write above the header
+            first, text = _peeked(text)
         if delimiter == ",":
             delimiter = _separator(path, first)
         rows = csv_module.reader(text, delimiter=delimiter, quoting=quoting, strict=True)  # type: ignore[arg-type]
@@ -166,12 +216,14 @@ def _peeked(lines: Iterator[str]) -> tuple[str, Iterator[str]]:
 
 
 def _separator(path: Path, header: str) -> str:
-    """The comma; or what separates the columns of a file whose header has none, which is said."""
-    for character, name in SEPARATORS.items():
-        if "," not in header and character in header:
-            logger.info("%s: columns are separated by %s, not by commas", path, name)
-            return character
-    return ","
+    """What separates the columns: mostly the comma; of a file whose header has more of something
+    else outside its quotes, that, which is said.
+    """
+    bare = re.sub(r'"[^"]*"', "", header)
+    character = max((",", *SEPARATORS), key=bare.count)
+    if character != ",":
+        logger.info("%s: columns are separated by %s, not by commas", path, SEPARATORS[character])
+    return character
 
 
 def _record(path: Path, line: int, header: list[str], cells: list[str]) -> dict[str, str]:

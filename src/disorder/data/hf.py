@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +13,6 @@ from disorder.errors import BadData, MissingPackage
 from disorder.registry import data
 from disorder.store.hub import hub_access
 
-PAIRS = (
-    ("premise", "hypothesis"),
-    ("sentence1", "sentence2"),
-    ("question1", "question2"),
-    ("question", "sentence"),
-    ("question", "context"),
-    ("sentence", None),
-    ("text", None),
-)
-
 
 @data(form="hf:NAME[/CONFIG]:SPLIT", needs="datasets")
 def hf(address: str) -> Iterator[SourceRow]:
@@ -29,7 +20,7 @@ def hf(address: str) -> Iterator[SourceRow]:
     dataset = _load(address)
     try:
         for number, row in enumerate(dataset, start=1):
-            yield f"row {number}", _plain(row, dataset.features)
+            yield f"row {number}", with_class_names(row, dataset.features)
     except (ValueError, OSError, UnicodeDecodeError) as error:
         raise BadData(f"hf:{address}: {_first_line(error)}") from None
 
@@ -70,17 +61,14 @@ def _readings(path: str) -> list[tuple[str, str | None]]:
     return [("/".join(parts[:-1]), parts[-1])] if len(parts) > 2 else [(path, None)]
 
 
-def _plain(row: dict[str, Any], features: Any) -> dict[str, Any]:
-    """The row with class numbers as names and the usual text columns as text_a, text_b."""
+def with_class_names(row: dict[str, Any], features: Any) -> dict[str, Any]:
+    """The row with class numbers (`ClassLabel`) as names."""
     plain = dict(row)
-    names = getattr((features or {}).get("label"), "names", None)
-    if names and isinstance(row.get("label"), int) and row["label"] >= 0:
-        plain["label"] = names[row["label"]]
-    for first, second in PAIRS:
-        if "text_a" not in row and first in row and (second is None or second in row):
-            plain["text_a"] = plain.pop(first)
-            plain |= {} if second is None else {"text_b": plain.pop(second)}
-            break
+    for column, feature in (features or {}).items():
+        names = getattr(feature, "names", None)
+        number = plain.get(column)
+        if names and isinstance(number, Integral) and 0 <= int(number) < len(names):
+            plain[column] = names[int(number)]
     return plain
 
 

@@ -34,7 +34,9 @@ from disorder.registry import DataPart, TaskPart, parts
 from disorder.requests.keywords import takes_options
 from disorder.specs import listed, parse_pairs, split_spec
 from disorder.tasks import LETTERS
+from disorder.tasks.ranking import RANKED
 from disorder.types import Bools, Dataset, Example, Task, listed_segment
+from disorder.types.corpus import Corpus
 
 LABELS = "labels"  # the task of texts with fixed labels, whatever other columns there are
 LIKELIHOOD = "likelihood"  # the task of texts without labels, for the likelihoods of a model
@@ -128,7 +130,7 @@ def _rows_by_language(rows: Iterator[SourceRow], title: str) -> dict[str, list[S
 
 def _dataset(source: DataSource, reader: ExampleReader, title: str, named: str | None) -> Dataset:
     """All examples of a source; `named` is their language, where the user says it."""
-    examples = sorted(reader.examples(source.rows), key=lambda example: example.id)
+    examples = sorted(reader.examples(list(source.rows)), key=lambda example: example.id)
     if not examples:
         raise BadData(f"{title}: no example can be used{_because(reader.skipped)}")
     known = source.task or _guessed_task(
@@ -138,12 +140,13 @@ def _dataset(source: DataSource, reader: ExampleReader, title: str, named: str |
         if example.label or reader.needs_gold:
             check_label(title, known, example)
     found = detected_language(examples, named or source.language)
+    corpus = Corpus.of(reader.documents) if reader.documents else None
     return Dataset(
         source.name,
-        replace(known, language=found.code),
+        replace(known, language=found.code, corpus=corpus),
         examples,
         dict(sorted(reader.skipped.items())),
-        fingerprint(examples),
+        fingerprint(examples) + (f"/{corpus.fingerprint}" if corpus else ""),
         [found.note] if found.note else [],
     )
 
@@ -172,6 +175,8 @@ def _task_of(entry: TaskPart, name: str, examples: Sequence[Example]) -> Task:
         return Task(name, ("good", "bad"), "both", kind="pair")
     if entry.scored == "text":
         return Task(name, ("right", "wrong"), "a", kind="text")
+    if entry.scored == "ranking":
+        return Task(name, RANKED, "a", kind="ranking")
     most = max(len(example.options) for example in examples)
     return Task(name, LETTERS[:most], "a", kind="choice")
 

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from disorder.data.beir import beir, is_beir
 from disorder.data.builtin import parse as parse_builtin
 from disorder.data.examples import SourceRow
 from disorder.data.files import READERS, reader_for
+from disorder.data.objects import rows_of
 from disorder.errors import BadData, BadModel, MissingPackage, UnknownName, option
 from disorder.registry import DataPart, parts
 from disorder.specs import spec_name, split_spec
@@ -35,7 +37,7 @@ class DataSource:
 def open_source(spec: Any, data_dir: str | Path | None) -> DataSource:
     """The rows that a spec names, or rows given as they are."""
     if not isinstance(spec, str | Path):
-        return DataSource("data", _rows_of(spec))
+        return DataSource("data", rows_of(spec))
     if data_dir is not None and not Path(data_dir).is_dir():
         raise BadData(f"{option('data_dir', data_dir)}: no such folder")
     pieces = joined_specs(str(spec))
@@ -52,6 +54,8 @@ def open_source(spec: Any, data_dir: str | Path | None) -> DataSource:
             str(spec), entry.function(address), task, _language_of(task), entry.groups
         )
     path = Path(spec)
+    if is_beir(path):
+        return DataSource(path.name, beir(str(path)))
     # os.path: pathlib raises on a name that is too long
     if path.suffix.lower() in {*READERS, ".gz"} or os.path.exists(path):
         return DataSource(path.name.split(".")[0], reader_for(path)(path))
@@ -114,22 +118,6 @@ def _with_prefix(piece: str, row: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _is_file_form(name: str) -> bool:
     return name.startswith("FILE.")
-
-
-def _rows_of(given: Any) -> Iterator[SourceRow]:
-    """Rows of a data frame (pandas or polars), or of a list of dictionaries."""
-    if hasattr(given, "to_dicts"):
-        rows = given.to_dicts()
-    elif hasattr(given, "to_dict"):
-        rows = given.to_dict("records")
-    else:
-        rows = given
-    if not isinstance(rows, list | tuple):
-        raise BadData(
-            f"data cannot be a {type(given).__name__}; give a spec, a list of dictionaries or a "
-            "data frame"
-        )
-    return ((f"row {number}", row) for number, row in enumerate(rows, start=1))
 
 
 def _named(entry: DataPart, split: str, data_dir: str | Path | None) -> DataSource:

@@ -4,14 +4,16 @@ once; a dead one costs its block only.
 
 from __future__ import annotations
 
+import logging
 import socket
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from disorder.errors import DisorderError, MissingPackage, option
 from disorder.registry import engine
 from disorder.safe_io import reason
 
+logger = logging.getLogger("disorder")
 AHEAD = 2  # blocks that wait at each worker, so that none is ever idle
 RETRIES = 3  # deaths of a worker, and of workers on one block, before we give up
 PATIENCE = 300  # seconds to wait for the first worker to be there
@@ -144,4 +146,11 @@ def _connected(address: str | None) -> Any:
             raise DisorderError(
                 f"{option('engine', 'ray')}: no cluster at {where} ({str(error).splitlines()[0]})"
             ) from None
+        # a paragraph for each worker that dies, which is replaced; without a switch in Ray
+        ray._private.worker.print_to_stdstream = _unprinted
     return ray
+
+
+def _unprinted(data: Mapping[str, Any], **_: Any) -> None:
+    """Log for those who debug what Ray would print."""
+    logger.debug("ray: %s", "; ".join(data["lines"]))

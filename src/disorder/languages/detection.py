@@ -13,9 +13,10 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from tempfile import gettempdir
 from typing import TypeVar
 
-from disorder.errors import UnknownName
+from disorder.errors import CannotWrite, UnknownName
 from disorder.languages.scripts import LANGUAGES, script_of
 
 T = TypeVar("T")
@@ -263,7 +264,14 @@ def _best(text: str, codes: Sequence[str]) -> tuple[str, float]:
     """The likeliest of these languages, and its probability among them."""
     import py3langid
 
-    scores = {ALIASES.get(code, code): score for code, score in reversed(py3langid.rank(text))}
+    try:
+        ranked = py3langid.rank(text)
+    except OSError as error:  # it unpacks its model first
+        raise CannotWrite(
+            f"the language cannot be found out: no file can be written to {gettempdir()} "
+            f"({error.strerror or error}); make room, or name it: --language"
+        ) from None
+    scores = {ALIASES.get(code, code): score for code, score in reversed(ranked)}
     known = {code: scores[code] for code in codes if code in scores}
     # the detector's own scale: its scores grow with the length of the text
     scale = math.sqrt(len(text.encode("utf-8", "replace")) or 1)

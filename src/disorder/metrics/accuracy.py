@@ -20,7 +20,7 @@ from disorder.types import Outcomes
 )
 def accuracy(outcomes: Outcomes) -> Share | Mean:
     """Share of texts given the gold label (of variants, for a transformation); of open answers, how
-    far they are right.
+    far they are right, of rankings their nDCG@10 or what `match` names.
     """
     if outcomes.task.is_graded:
         return Mean.over_all(np.nanmean(outcomes.predictions[:, :, 0], axis=1))

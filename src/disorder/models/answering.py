@@ -24,16 +24,20 @@ LONGEST = 32  # tokens of an answer
 class Match(Protocol):
     """How far an answer is right, from 0 to 1."""
 
-    __name__: str
+    @property
+    def __name__(self) -> str:
+        """What it is called."""
 
-    def __call__(self, answer: str, gold: Sequence[str], /) -> float:
-        """The score of an answer against all gold ones."""
+    def __call__(self, answer: Any, gold: Any, /) -> float:
+        """The score of an answer (a text; the places of the relevant documents in a ranking)
+        against what is gold (texts; the grades of these documents).
+        """
 
 
 class Graded:
     """Answers of a model, each with its score: a row is how far it is right, and how far wrong."""
 
-    is_costly = True
+    is_costly = False
     labels = GRADED
 
     def __init__(self, function: Callable[[list[dict[str, Any]]], Any], fingerprint: str) -> None:
@@ -44,6 +48,8 @@ class Graded:
     def graded_by(self, match: Match) -> Graded:
         """Itself, with the way its answers are scored."""
         self.match = match
+        # what is kept is the score, which a function of the user's may give otherwise tomorrow
+        self.is_costly = self.is_costly and match.__module__.startswith("disorder.")
         self.fingerprint = f"{self.fingerprint}/{match.__name__}" if self.fingerprint else ""
         return self
 
@@ -75,6 +81,7 @@ class Graded:
 class WrittenAnswers(Graded, PromptedModel):
     """What a language model writes after its prompt."""
 
+    is_costly = True
     labels = GRADED
 
     def __init__(self, writer: PromptedModel) -> None:

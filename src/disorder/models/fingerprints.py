@@ -26,7 +26,13 @@ UNREAD_SUFFIXES = (".md", ".log", ".html", ".png", ".svg")
 # writes a pair of strings (shorter than 128 bytes)
 LOCATION = re.compile(rb"\n\x08location\x12([\x01-\x7f])", re.DOTALL)
 # `LoadedModel` adds the calibration by itself; the others say how a model was trained
-UNREAD_FILES = (CALIBRATION, "training.json", "training_args.bin", "trainer_state.json")
+UNREAD_FILES = (
+    CALIBRATION,
+    "result.json",
+    "training.json",
+    "training_args.bin",
+    "trainer_state.json",
+)
 ADAPTER = "adapter_config.json"
 ADAPTER_WEIGHTS = "adapter_model.safetensors"
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from disorder.errors import BadModel, option
-from disorder.models.protocols import Precision, Scores
+from disorder.models.protocols import Costly, Precision, Scores
 from disorder.types import Floats, Predictor, Texts
 
 
@@ -31,11 +31,11 @@ class LikelihoodModel:
     that a text that is not perturbed makes no difference.
     """
 
-    is_costly = True
     labels: tuple[str, ...] = ()
 
     def __init__(self, scorer: Scores, fingerprint: str, notes: list[str]) -> None:
         self.scorer = scorer
+        self.is_costly = isinstance(scorer, Costly) and scorer.is_costly
         self.fingerprint = f"{fingerprint}/likelihood" if fingerprint else ""
         self.notes = notes
         self.precisions = scorer.precisions if isinstance(scorer, Precision) else ("fp32",)

@@ -20,6 +20,7 @@ from disorder.models.outputs import calibration_of, label_columns
 from disorder.models.preference import preference_of
 from disorder.models.protocols import Batching, Costly, Precision, TakesSegments
 from disorder.models.python import as_predictor, with_own_names
+from disorder.models.ranking import ranker_of
 from disorder.registry import ModelPart, part, parts
 from disorder.safe_io import check_regular_files, reason
 from disorder.store.prediction_cache import PredictionCache
@@ -51,7 +52,7 @@ def load(
     `options` are settings that only some loaders take, such as `base_url`; those of language models
     (`is_prompted`) take `prompt`. `no_answer` says what becomes of texts that the model does not
     answer: "skip", "abstain", or "declined": abstain where the model read the text. `match` says
-    how far an open answer is right.
+    how far an open answer is right, or how good a ranking is.
     """
     model = full_spec(model)
     title = model if isinstance(model, str) else name_of(model)
@@ -64,6 +65,8 @@ def load(
         predictor = preference_of(title, predictor)
     if task.kind == "text":
         predictor = graded_answers(title, predictor, match)
+    if task.kind == "ranking":
+        predictor = ranker_of(title, predictor, match, task)
     if task.kind == "choice" and not isinstance(predictor, TakesSegments):
         raise BadModel(
             f"{title} predicts fixed labels; multiple choice needs a language model (causal:…, "
@@ -90,10 +93,10 @@ def load(
 
 def name_of(model: Any) -> str:
     """What a model that is no spec is called: the name of a function, else of its class; of
-    (model, tokenizer) the first.
+    (model, tokenizer) that of the model.
     """
-    if isinstance(model, tuple) and model:
-        model = model[0]
+    if isinstance(model, tuple | list) and model:
+        model = next((each for each in model if hasattr(each, "config")), model[0])
     is_named = inspect.isroutine(model) or inspect.isclass(model)
     return str(model.__name__ if is_named else type(model).__name__)
 
@@ -168,7 +171,7 @@ def _check_options(model: str, taken: Sequence[str], options: Mapping[str, Any])
                 for kind, entry in parts(ModelPart).items()
                 if name in _options_of(entry.function)
             ]
-            forms = " and ".join(kinds)
+            forms = " and ".join(filter(None, [", ".join(kinds[:-1]), kinds[-1]]))
             raise BadModel(f"{option(name)} is for {forms} models; {model} is none")
 
 
@@ -178,7 +181,8 @@ def check_exists(spec: str) -> None:
     if name in parts(ModelPart):
         return
     if Path(spec).is_dir():
-        raise BadModel(f"{spec} is a folder: write hf:{spec}, or onnx:{spec} for an ONNX export")
+        is_onnx = any(Path(spec).glob("*.onnx")) and not any(Path(spec).glob("*.safetensors"))
+        raise BadModel(f"{spec} is a folder: write {'onnx' if is_onnx else 'hf'}:{spec}")
     if Path(spec).is_file() and Path(spec).suffix == ".py":
         raise BadModel(f"{spec} is a Python file: name its function, {spec}:FUNCTION")
     if Path(spec).is_file():

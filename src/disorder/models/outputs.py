@@ -5,6 +5,7 @@ temperature and the threshold of calibration.json in its folder.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -101,7 +102,7 @@ def from_label_scores(
     """Probabilities from label names, or from dictionaries of label and score; `hint` says what to
     do about a label that is none of these.
     """
-    columns = {label: i for i, label in enumerate(labels)}
+    columns = _by_name(labels)
     array = np.zeros((len(predictions), len(labels)))
     for row, prediction in enumerate(predictions):
         scores = _scores(name, prediction)
@@ -110,12 +111,13 @@ def from_label_scores(
                 f"{name}: gave the score of its top label only; need the scores of all (top_k=None)"
             )
         for label, score in scores.items():
-            if label not in columns:
+            known = label if label in columns else _plain(label)
+            if known not in columns:
                 raise BadModel(
                     f"{name}: predicted {label!r}, which is none of {', '.join(labels)}"
                     f"{hint(label)}"
                 )
-            array[row, columns[label]] = score
+            array[row, columns[known]] = score
     return array
 
 
@@ -160,7 +162,7 @@ def label_columns(
     matrix = np.zeros((len(given), len(task.labels)))
     for row, label in enumerate(given):
         target = renamed.get(label, label)
-        target = target if target in wanted else target.lower()
+        target = target if target in wanted else _plain(target)
         if target == ABSTAINED and target not in wanted:
             # no column: what a row lacks to 1 is the probability of abstaining (`predicted_label`)
             continue
@@ -176,12 +178,21 @@ def label_columns(
 
 
 def _by_name(labels: Sequence[str]) -> dict[str, int]:
-    """The number of each label by its name, and by its name in small letters where that is clear:
-    `Yes` and `yes` are two labels, if the data has both.
+    """The number of each label by its name, and by its plain name where that is clear: `Yes` and
+    `yes` are two labels, if the data has both.
     """
-    small = [label.lower() for label in labels]
+    small = [_plain(label) for label in labels]
     clear = {name: i for i, name in enumerate(small) if small.count(name) == 1}
     return clear | {label: i for i, label in enumerate(labels)}
+
+
+def _plain(label: str) -> str:
+    """A label in small letters; a whole number without what a table with gaps adds to it.
+
+    >>> _plain("Yes"), _plain("1.0")
+    ('yes', '1')
+    """
+    return re.sub(r"^(-?\d+)\.0+$", r"\1", label.lower())
 
 
 def _mismatch(name: str, given: Sequence[str], task: Task) -> str:

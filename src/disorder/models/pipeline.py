@@ -42,13 +42,15 @@ def from_pipeline(pipeline: Any) -> Predictor:
 
 
 def network_of(thing: Any) -> tuple[Any, Any] | None:
-    """The network and tokenizer that an object is: both in a tuple, or a network that says where
-    its tokenizer lies; None where it is neither.
+    """The network and tokenizer that an object is: both in a tuple, those of a CrossEncoder, or a
+    network that says where its tokenizer lies; None where it is none of these.
     """
     if "transformers" not in sys.modules:
         return None
     from transformers import AutoTokenizer, PreTrainedModel
 
+    if _is_cross_encoder(thing):
+        return thing.model, thing.tokenizer
     if isinstance(thing, tuple | list):
         networks = [each for each in thing if isinstance(each, PreTrainedModel)]
         others = [each for each in thing if not isinstance(each, PreTrainedModel)]
@@ -61,6 +63,11 @@ def network_of(thing: Any) -> tuple[Any, Any] | None:
             "(model, tokenizer)"
         )
     return thing, AutoTokenizer.from_pretrained(thing.name_or_path, trust_remote_code=False)
+
+
+def _is_cross_encoder(thing: Any) -> bool:
+    library = sys.modules.get("sentence_transformers")
+    return library is not None and isinstance(thing, library.CrossEncoder)
 
 
 def from_network(network: Any, tokenizer: Any) -> Predictor:

@@ -14,7 +14,7 @@ import numpy as np
 from disorder.errors import BadModel
 from disorder.models.likelihood import LikelihoodModel
 from disorder.models.outputs import softmax
-from disorder.models.protocols import Precision, Scores
+from disorder.models.protocols import Costly, Precision, Scores
 from disorder.types import Floats, Predictor, Texts
 from disorder.types.predictions import ABSTAINS, ANSWERED, Predictions
 
@@ -38,11 +38,11 @@ class PreferenceModel:
     is scored once; a model that scores both alike prefers neither, and abstains.
     """
 
-    is_costly = True
     labels = PREFERRED
 
     def __init__(self, scorer: Scores, fingerprint: str, notes: list[str]) -> None:
         self.scorer = scorer
+        self.is_costly = isinstance(scorer, Costly) and scorer.is_costly
         self.fingerprint = f"{fingerprint}/preference" if fingerprint else ""
         self.notes = notes
         self.precisions = scorer.precisions if isinstance(scorer, Precision) else ("fp32",)

@@ -40,6 +40,7 @@ __all__ = [
     "Precision",
     "Predictor",
     "ProbabilityEstimator",
+    "Reranks",
     "Scores",
     "Streaming",
     "TakesSegments",
@@ -141,6 +142,16 @@ class Embeds(Protocol):
 
     def embed(self, texts: Sequence[str], /) -> Floats:
         """One row per text; how long it is does not matter, cosines are compared."""
+
+
+@runtime_checkable
+class Reranks(Protocol):
+    """Reads a query with each of its documents: a reranker."""
+
+    fingerprint: str
+
+    def relevance(self, requests: Sequence[tuple[str, Sequence[str]]], /) -> list[Floats]:
+        """A number for each document of each query, the largest for the most relevant."""
 
 
 @runtime_checkable

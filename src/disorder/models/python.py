@@ -10,7 +10,6 @@ pairs once it is told how to join them: `TfidfVectorizer(preprocessor=" ".join)`
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import inspect
 import logging
 import os
@@ -24,7 +23,6 @@ from functools import partial
 from hashlib import blake2b
 from operator import attrgetter
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -42,8 +40,11 @@ from disorder.models.protocols import (
     Labelled,
     ProbabilityEstimator,
 )
+from disorder.models.ranking import RankingFunction
+from disorder.models.rerank import from_reranker, is_reranker
 from disorder.models.servers.event_loop import run
 from disorder.registry import model
+from disorder.registry.own import make_importable, module_in
 from disorder.safe_io import reason
 from disorder.types import Floats, Predictor, Task, Texts
 from disorder.types.predictions import ABSTAINED, ABSTAINS, ANSWERED, Predictions
@@ -63,7 +64,7 @@ def python(address: str, *, task: Task, threshold: float | None = None) -> Predi
     predictor = as_predictor(object_named(address), task=task, threshold=threshold)
     if isinstance(predictor, PythonModel):
         return replace(predictor, spec=f"python:{address}")
-    if isinstance(predictor, ChoosingFunction | ScoreFunction | Graded):
+    if isinstance(predictor, ChoosingFunction | ScoreFunction | Graded | RankingFunction):
         predictor.function = partial(_called_as, f"python:{address}", predictor.function)
     return predictor
 
@@ -78,8 +79,11 @@ def object_named(address: str) -> Any:
             f"python:{address}: write python:MODULE:FUNCTION with the module as after import, or "
             "FILE.py:FUNCTION"
         )
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
+    make_importable(os.getcwd())
+    if is_file and not Path(module).is_file():
+        raise BadModel(f"{module}: no such file")
+    if not is_file:
+        _check_not_shadowed(module)
     try:
         with _as_before():
             found = module_in(Path(module)) if is_file else importlib.import_module(module)
@@ -91,25 +95,14 @@ def object_named(address: str) -> Any:
         raise BadModel(f"python:{address} cannot be loaded: {told}") from None
 
 
-def module_in(path: Path) -> ModuleType:
-    """The module in a file, run now; it can import what lies beside it."""
-    if not path.is_file():
-        raise BadModel(f"{path}: no such file")
-    folder = str(path.resolve().parent)
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
-    name = f"{path.stem} in {folder}"  # no name of a module that others import
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[name]
-        raise
-    return module
+def _check_not_shadowed(module: str) -> None:
+    """Raise where a module of the user is called like one of Python's own."""
+    first = module.partition(".")[0]
+    if first in sys.stdlib_module_names and Path(f"{first}.py").is_file():
+        raise BadModel(
+            f"python:{module}: a module of Python's own is called {first}; name the file, "
+            f"{first}.py:FUNCTION"
+        )
 
 
 def as_predictor(thing: Any, *, task: Task, threshold: float | None = None) -> Predictor:
@@ -118,6 +111,8 @@ def as_predictor(thing: Any, *, task: Task, threshold: float | None = None) -> P
         return thing
     if is_embedder(thing):
         return from_embedder(thing, task, threshold)
+    if is_reranker(thing):
+        return from_reranker(thing)
     if is_pipeline(thing):  # before estimators: a pipeline has a `predict` as well
         return from_pipeline(thing)
     network = network_of(thing)
@@ -137,6 +132,8 @@ def as_predictor(thing: Any, *, task: Task, threshold: float | None = None) -> P
         return ScoreFunction(thing, fingerprint)
     if task.kind == "text":
         return Graded(thing, fingerprint)
+    if task.kind == "ranking":
+        return RankingFunction(thing, fingerprint)
     lists_labels = isinstance(thing, Labelled)
     labels = _names(thing.labels) if lists_labels else task.labels
     return PythonModel(thing, labels, fingerprint, lists_labels=lists_labels)
@@ -293,12 +290,19 @@ class PythonModel:
         is_pairs = bool(given) and not isinstance(given[0], str)
         try:
             return _called_as(self.spec, self.function, given)
-        except (AttributeError, TypeError, BadModel) as error:
+        except (AttributeError, TypeError, ValueError, BadModel) as error:
             cause = error.__cause__ or error
-            if self.estimator and is_pairs and isinstance(cause, AttributeError | TypeError):
+            if not self.estimator:
+                raise
+            if is_pairs and isinstance(cause, AttributeError | TypeError):
                 raise BadModel(
                     f"{self.estimator} gets pairs as (text_a, text_b) tuples and failed ({cause}); "
                     'a vectorizer joins them with preprocessor=" ".join'
+                ) from error
+            if isinstance(cause, ValueError):
+                raise BadModel(
+                    f"{self.estimator} cannot predict a list of texts ({reason(cause)}); give a "
+                    "Pipeline of scikit-learn that begins with its vectorizer"
                 ) from error
             raise
 

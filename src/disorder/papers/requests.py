@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Annotated, Literal, TypedDict
 
-from disorder.requests.audit import WorkerOptions
+from disorder.requests.audit import BudgetOptions, WorkerOptions
 from disorder.requests.groups import (
     LoadingOptions,
     Positive,
@@ -158,7 +158,13 @@ class ItemOptions(TypedDict, total=False):
 
 
 class StudyOptions(
-    ItemOptions, SeedOptions, TestOptions, PredictingOptions, WorkerOptions, total=False
+    ItemOptions,
+    SeedOptions,
+    TestOptions,
+    PredictingOptions,
+    BudgetOptions,
+    WorkerOptions,
+    total=False,
 ):
     """Everything beside the item, the models and the data."""
 

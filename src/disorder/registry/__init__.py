@@ -27,6 +27,7 @@ from disorder.registry.kinds import (
     check as check,
     data as data,
     engine as engine,
+    loaded as loaded,
     explanation as explanation,
     metric as metric,
     model as model,

@@ -335,13 +335,14 @@ class TaskPart(Part):
 
     `columns` are the columns that show it, each with the names it may have, the first the usual
     one. `scored` says what a prediction is: one of the example's own options, the preferred one of
-    two texts, or a text that is scored against gold answers. `title` names it in a sentence.
+    two texts, a text that is scored against gold answers, or a ranking of documents. `title` names
+    it in a sentence.
     """
 
     kind = "task"
 
     columns: tuple[tuple[str, ...], ...]
-    scored: Literal["choice", "pair", "text"]
+    scored: Literal["choice", "pair", "text", "ranking"]
     title: str
 
     def known(self) -> dict[str, str]:
@@ -469,27 +470,27 @@ class VerbPart(Part):
 
     `group` is the heading that it stands under in the short help. `python` is the address of the
     function that is `disorder.NAME` (`package.module:function`), loaded when it is first used.
-    `shows` is the address of the function that shows a folder of its results again: `disorder
-    report FOLDER` calls it with the folder and `latex`.
+    `reads` is the address of the function that reads a folder of its results: `disorder report
+    FOLDER` renders the `result` of what it returns.
     """
 
     kind = "verb"
 
     group: str
     python: str = ""
-    shows: str = ""
+    reads: str = ""
 
     def python_function(self) -> Any:
         """The function that is `disorder.NAME`."""
-        return _at(self.python)
+        return loaded(self.python)
 
-    def folder_viewer(self) -> Any:
-        """The function that shows a folder of its results again."""
-        return _at(self.shows)
+    def folder_reader(self) -> Any:
+        """The function that reads a folder of its results."""
+        return loaded(self.reads)
 
 
-def _at(address: str) -> Any:
-    """What an address names: `package.module:name`."""
+def loaded(address: str) -> Any:
+    """What an address names, `package.module:name`, imported now."""
     module, _, name = address.partition(":")
     return getattr(importlib.import_module(module), name)
 

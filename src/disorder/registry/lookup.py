@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from disorder.registry.kinds import MetricPart
 
 F = TypeVar("F", bound=Callable[..., Any])
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,13 +216,13 @@ _broken: dict[str, str] = {}  # plugin → why it cannot be loaded
 _lock = RLock()  # threads wait for the one that imports the parts of a kind
 
 
-def register(part: Part) -> None:
-    """Enter a part under its name."""
+def register(part: Part, *, is_replaced: bool = False) -> None:
+    """Enter a part under its name, in place of another one only where that is meant."""
     _check_choices(part)
     if _loading & {PLUGINS, *APART.values()} and not part.is_built_in:
         _load_built_in(part.kind)  # whose name is taken is the plugin's mistake, and no other's
     known = _parts[part.kind].get(part.name)
-    if known is not None and known.function is not part.function:
+    if known is not None and known.function is not part.function and not is_replaced:
         raise DisorderError(
             f"two parts are called {part.name!r} ({part.kind}): {known.function.__module__} and "
             f"{part.function.__module__}; rename one"
@@ -351,12 +352,16 @@ def _import_homes(kind: str) -> None:
 
 def load_plugin(name: str, load: Callable[[], object]) -> None:
     """Import a plugin; what goes wrong in it is an error that names it."""
+    of_others(f"plugin {name!r}", load, "; reinstall or uninstall it")
+
+
+def of_others(what: str, load: Callable[[], R], advice: str = "") -> R:
+    """What loading others' code gives; it may raise anything, which is an error that names it."""
     try:
-        load()
+        return load()
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # others' code, which may raise anything
-        told = error if isinstance(error, ImportError) else f"{type(error).__name__}: {error}"
-        raise DisorderError(
-            f"plugin {name!r} cannot be loaded ({told}); reinstall or uninstall it"
-        ) from error
+    except BaseException as error:
+        is_told = isinstance(error, ImportError | DisorderError)
+        told = error if is_told else f"{type(error).__name__}: {error}"
+        raise DisorderError(f"{what} cannot be loaded ({told}){advice}") from error

@@ -11,6 +11,7 @@ from disorder.requests.groups import (
     FidelityOptions,
     GroupOptions,
     LoadingOptions,
+    MatchOptions,
     Positive,
     PrecisionOptions,
     PriceOptions,
@@ -66,9 +67,10 @@ class TransformationOptions(TypedDict, total=False):
     with_: Annotated[
         Names,
         common_sampling(
-            "Transformation instead of a suite; can be repeated",
+            "Transformation, or FILE.py:FUNCTION; can be repeated",
             recorded_as="transformations",
             is_always_said=True,
+            own="transformation",
         ),
     ]
 
@@ -139,10 +141,18 @@ class SamplingOptions(TransformationOptions, SeedOptions, total=False):
     ]
 
 
-class ScoreOptions(TypedDict, total=False):
+class MetricOptions(TypedDict, total=False):
+    """Which scores are measured, by name."""
+
+    score: Annotated[
+        Names,
+        scores("Measure this score only, also FILE.py:FUNCTION; can be repeated", own="metric"),
+    ]
+
+
+class ScoreOptions(MetricOptions, total=False):
     """What is measured, and what is concluded."""
 
-    score: Annotated[Names, scores("Measure this score only; can be repeated")]
     omega: Annotated[Thresholds, scores("More thresholds x for Ω_x, e.g. 0.25,0.95")]
     curtail: Annotated[
         bool, scores("Stop predicting for an example once its Ω scores are decided", default=False)
@@ -193,6 +203,19 @@ class AgreementOptions(TypedDict, total=False):
             "Share of sampled predictions that must agree for --precision auto",
             default=0.995,
             check=Share,
+            changes_predictions=False,
+        ),
+    ]
+
+
+class NameOptions(TypedDict, total=False):
+    """What the model is called."""
+
+    name: Annotated[
+        str | None,
+        model(
+            "Name of the model in reports, comparisons and boards (default: its spec)",
+            check=Need("some letters", lambda name: name is None or bool(name.strip())),
             changes_predictions=False,
         ),
     ]
@@ -272,8 +295,10 @@ class AuditOptions(
     GroupOptions,
     FamilyOptions,
     LoadingOptions,
+    MatchOptions,
     PrecisionOptions,
     AgreementOptions,
+    NameOptions,
     PromptOptions,
     PromptingOptions,
     PerturbedPartOptions,
@@ -289,9 +314,11 @@ class AuditOptions(
 
 class ResumeOptions(
     TransformationOptions,
+    MetricOptions,
     UntilOptions,
     CacheOptions,
     PromptOptions,
+    MatchOptions,
     ServerAddressOptions,
     ClusterOptions,
     total=False,

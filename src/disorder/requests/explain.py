@@ -44,6 +44,7 @@ class ExplanationOptions(TypedDict, total=False):
             default="derange",
             recorded_as="transformation",
             is_always_said=True,
+            own="transformation",
         ),
     ]
     limit: Annotated[

@@ -187,6 +187,17 @@ class PrecisionOptions(TypedDict, total=False):
     ]
 
 
+class ChatOptions(TypedDict, total=False):
+    """Whether a prompt is written as turns of a chat."""
+
+    chat: Annotated[
+        Literal["auto", "on", "off"],
+        prompting(
+            "Use the model's chat template: on, off, or auto where it has one", default="auto"
+        ),
+    ]
+
+
 class OnePromptOptions(TypedDict, total=False):
     """The prompt, where there is one at most."""
 
@@ -224,17 +235,31 @@ class ShotOptions(TypedDict, total=False):
     label_words: Annotated[Pairs, prompting("Word for each label: entailment=yes,neutral=maybe")]
 
 
-class PromptingOptions(ShotOptions, total=False):
-    """How a language model is asked."""
+class MatchOptions(TypedDict, total=False):
+    """How open answers and rankings are scored."""
 
     match: Annotated[
         str | None,
         data(
             "How an open answer is scored: f1 (as in SQuAD; the default), exact, contains, or "
-            "FILE.py:FUNCTION with (answer, gold answers) → 0 to 1",
+            "FILE.py:FUNCTION with (answer, gold answers) → 0 to 1. Of a ranking: ndcg@10 (the "
+            "default), mrr@10, recall@10, with any number",
             named_again="must",
         ),
     ]
+    candidates: Annotated[
+        str | None,
+        data(
+            "Rank only the documents that come first for the original query: bm25:20 or "
+            "embed:FOLDER:20 (default: all)",
+            named_again="must",
+        ),
+    ]
+
+
+class PromptingOptions(MatchOptions, ShotOptions, ChatOptions, total=False):
+    """How a language model is asked."""
+
     option_orders: Annotated[
         int,
         prompting(
@@ -246,12 +271,6 @@ class PromptingOptions(ShotOptions, total=False):
     calibrate: Annotated[
         Literal["content-free"] | None,
         prompting("content-free: subtract what the model says of an empty text"),
-    ]
-    chat: Annotated[
-        Literal["auto", "on", "off"],
-        prompting(
-            "Use the model's chat template: on, off, or auto where it has one", default="auto"
-        ),
     ]
 
 

@@ -11,11 +11,12 @@ import types
 import typing
 import warnings
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from disorder.errors import BadOption, DisorderError, UnknownName
+from disorder.registry.own import own_parts
 from disorder.requests.option import Declared, declared_in
 
 P = ParamSpec("P")
@@ -53,11 +54,14 @@ def takes_options(
                 raise DisorderError(f"{name_of_verb}: {error}") from None
             hints = typing.get_type_hints(function)
             for name, value in bound.arguments.items():
-                bound.arguments[name] = (
-                    checked_value(name_of_verb, declared[name], value)
-                    if name in declared
-                    else _converted(name_of_verb, name, hints.get(name), value)
-                )
+                convert = partial(_converted, name_of_verb, name, hints.get(name))
+                if name in declared:
+                    found = checked_value(name_of_verb, declared[name], value)
+                elif signature.parameters[name].kind is inspect.Parameter.VAR_POSITIONAL:
+                    found = tuple(map(convert, value))
+                else:
+                    found = convert(value)
+                bound.arguments[name] = found
             return function(*bound.args, **bound.kwargs)
 
         checked.__signature__ = signature  # type: ignore[attr-defined]
@@ -110,6 +114,9 @@ def checked_value(verb: str, declared: Declared, value: Any) -> Any:
     if value is None and declared.option.default is None:
         return declared.default
     choices = declared.choices
+    if declared.option.own and value is not None:
+        named = own_parts(declared.option.own, value)
+        value = named[0] if declared.type is str and isinstance(named, list) else named
     if choices:
         if value not in choices:
             raise BadOption(verb, need=" or ".join(choices), **{declared.name: value})

@@ -50,6 +50,7 @@ class Option:
     is_implied: bool = False  # in no command that repeats a run: another option says it
     for_model: bool = False  # passed to the loader of the model, where that takes it
     for_prompt: bool = False  # says how a language model is asked
+    own: str = ""  # the kind of part that a function of the user's, or FILE.py:FUNCTION, can be
     changes_predictions: bool = True
     # "may" and "must": what a run reaches or writes beside its own folder. Only the user says so,
     # never the folder: a resumed run is given it again.
@@ -72,6 +73,14 @@ def _pairs(name: str, given: Mapping[str, str] | str | None) -> dict[str, str]:
     if not isinstance(given, str):
         return dict(given or {})
     return parse_pairs(given, form=f"{option(name, given)}: write it as name=name,name=name")
+
+
+def _by_spec(name: str, given: Mapping[str, str] | str | None) -> dict[str, str]:
+    """The same by specs of transformations, whose settings are written with `=` as well."""
+    if not isinstance(given, str):
+        return {spec: str(each) for spec, each in (given or {}).items()}
+    form = f"{option(name, given)}: write it as derange=NAME"
+    return parse_pairs(given, form=form, is_at_last=True)
 
 
 def _assigned(name: str, given: Mapping[str, Any] | Sequence[str] | None) -> dict[str, Any]:
@@ -111,6 +120,9 @@ Names = Annotated[
 ]
 Pairs = Annotated[
     Mapping[str, str] | str | None, HeldAs(Mapping[str, str], _pairs, join=_joined_pairs)
+]
+BySpec = Annotated[
+    Mapping[str, str] | str | None, HeldAs(Mapping[str, str], _by_spec, join=_joined_pairs)
 ]
 Listed = Annotated[
     str | Sequence[str],

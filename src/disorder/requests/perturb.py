@@ -3,6 +3,7 @@
 from typing import Annotated, Any, Literal, TypedDict
 
 from disorder.requests.groups import (
+    ChatOptions,
     LabelOptions,
     OnePromptOptions,
     Positive,
@@ -25,6 +26,7 @@ class VariantOptions(TypedDict, total=False):
         common_sampling(
             "Transformation, e.g. derange or shuffle_ngrams:n=2+reverse; can be repeated",
             recorded_as="transformations",
+            own="transformation",
         ),
     ]
     suite: Annotated[
@@ -48,7 +50,7 @@ class PerturbOptions(
     ]
 
 
-class ExportOptions(OnePromptOptions, ShotOptions, total=False):
+class ExportOptions(OnePromptOptions, ShotOptions, ChatOptions, total=False):
     """How the texts become a task of another tool."""
 
 

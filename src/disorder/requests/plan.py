@@ -37,7 +37,13 @@ class WidthOptions(TypedDict, total=False):
     ]
     score: Annotated[str | None, common_sampling("The score that it is for (default: skill_kept)")]
     with_: Annotated[
-        str, common_sampling("Transformation", default="derange", recorded_as="transformation")
+        str,
+        common_sampling(
+            "Transformation",
+            default="derange",
+            recorded_as="transformation",
+            own="transformation",
+        ),
     ]
     q: Annotated[
         int | None,

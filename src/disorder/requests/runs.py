@@ -4,7 +4,7 @@ from functools import partial
 from typing import Annotated, Literal, TypedDict
 
 from disorder.requests.groups import output
-from disorder.requests.option import Names, Option, Place
+from disorder.requests.option import BySpec, Names, Option, Place
 
 compared = partial(Option, group="What is compared")
 decided = partial(Option, group="How it is decided")
@@ -21,6 +21,7 @@ class CompareOptions(TypedDict, total=False):
         compared(
             "Compare under this transformation only; can be repeated",
             recorded_as="transformations",
+            own="transformation",
         ),
     ]
     groups: Annotated[
@@ -49,6 +50,29 @@ class CompareOutput(TypedDict):
     as_json: Annotated[
         bool,
         output("Print the comparison as JSON and nothing else", default=False, flags=("--json",)),
+    ]
+
+
+class ImportOptions(TypedDict, total=False):
+    """How logs of other tools are read."""
+
+    perturbed: Annotated[
+        BySpec, Option("Log of texts perturbed so, derange=LOG, where it does not say it itself")
+    ]
+    id: Annotated[str | None, Option("Column of the logs that pairs originals and perturbed texts")]
+    scorer: Annotated[str | None, Option("Scorer or metric that grades answers (the first)")]
+    inspect: Annotated[
+        str | None,
+        Option("inspect's program in another environment, which reads .eval files"),
+    ]
+
+
+class ImportOutput(TypedDict):
+    """What the command takes beside them."""
+
+    out: Annotated[Place, output("Run folder (default: below runs)")]
+    as_json: Annotated[
+        bool, output("Print result.json and nothing else", default=False, flags=("--json",))
     ]
 
 

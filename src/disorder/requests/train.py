@@ -65,6 +65,7 @@ class TrainOptions(EachTrainingOptions, AsksOptions, SeedOptions, FidelityOption
             "Train on this transformation of the texts; can be repeated; original: original texts",
             recorded_as="on",
             was="on",
+            own="transformation",
         ),
     ]
 
@@ -83,4 +84,4 @@ class TrainOutput(TypedDict):
             "say what changed"
         ),
     ]
-    as_json: Annotated[bool, json_output("Print training.json on standard output and nothing else")]
+    as_json: Annotated[bool, json_output("Print result.json on standard output and nothing else")]

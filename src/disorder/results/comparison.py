@@ -159,6 +159,7 @@ def result_of(comparison: Comparison, *, every_row: bool = False, under: str = "
         conclusion=[found.model_dump() for found in comparison.conclusions],
         lead=[counted(comparison)] if comparison.conclusions else [],
         grids=grids,
+        paper=list(paper_grids(comparison)),
         sections=list(_sections(comparison)),
         notes=[
             *([f"{n_hidden} more rows: --all shows them"] if n_hidden and not under else []),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, Field, FiniteFloat, NonNegativeInt, model_validator
@@ -97,6 +98,13 @@ class Conclusion(BaseModel):
     n: int
     more_examples: int | None = None
 
+    @model_validator(mode="after")
+    def has_its_interval(self) -> Conclusion:
+        """A value stands with both ends of its interval, or there is none."""
+        if len({each is None for each in (self.value, self.low, self.high)}) > 1:
+            raise ValueError("a value without its interval, or an interval without its value")
+        return self
+
 
 class WordBaseline(BaseModel):
     """Balanced accuracy on original texts of a bag of words trained on the same data by
@@ -120,7 +128,7 @@ NAMES = {
     "mixed_or_bag": "keeps its skill without word order, in part or all of it",
     "bag_of_words": "behaves like a bag of words",
     "bag_or_misled": "loses nothing without word order",
-    "order_not_used": "does not use the order of the words that were moved",
+    "order_not_used": "does not use the order of what was moved",
     "misled_by_order": "word order misleads it",
     "surface": "loses its skill before a word moves",
     "undecided": "undecided",
@@ -262,7 +270,7 @@ def conclusion_rules(settings: Mapping[str, Any]) -> Section[None]:
         "word order misleads it": "with natural units: it begins above 1.2",
         "loses its skill before a word moves": "with natural units: the surface control, which has "
         f"the words in their order, keeps less than {limits['bag_above']} of the skill",
-        "does not use the order of the words that were moved": "with natural units: as for a bag "
+        "does not use the order of what was moved": "with natural units: as for a bag "
         "of words, where one of two texts stayed as it was",
     }
     note = (
@@ -311,12 +319,30 @@ def _option_verdict(run: Run) -> str:
     measured = [run.score(spec, FOLLOWS) for spec in run.transformations]
     record = next(filter(None, measured), None)
     if record is None:
+        if any(run.score(spec, "agreement") for spec in run.transformations):
+            return (
+                "No verdict: what an answer follows is known from orders that are drawn anew for "
+                "each variant (shuffle_options)."
+            )
         return "No verdict: no question has two answered orders of its options."
     figures = f"{record.value:.2f} [{record.low:.2f}, {record.high:.2f}]".replace("-", "−")
     claim = "follows" if record.low > 0 else "is not shown to follow"
-    return (
+    told = (
         f"Its answer {claim} the position of the option: {figures} (0 = the content decides or it "
         "guesses, 1 = always the same letter)."
+    )
+    places = run.figures.get(record.transformation, {}).get("places")
+    return f"{told}\n{_places_in_words(places)}" if places else told
+
+
+def _places_in_words(places: Mapping[str, Any]) -> str:
+    """How often it is right by the place of the right option, beside what no effect would give."""
+    each = zip(ascii_uppercase, places["accuracy"], places["n"], strict=False)
+    shown = ", ".join(f"{letter} {accuracy:.2f}" for letter, accuracy, n in each if n)
+    return (
+        f"Accuracy by the place of the right option: {shown}. The highest minus the lowest is "
+        f"{places['gap']:.2f}; it would be {places['gap_without_effect']:.2f} on average if places "
+        f"had no effect (permutation test: p = {places['p']:.3f})."
     )
 
 

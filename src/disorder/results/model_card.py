@@ -46,12 +46,13 @@ def card_result(run: Run) -> Result:
         lead=rest,
         about=f"{about(run)}. In brackets 95 % intervals over examples",
         grids=[score_grid(run, metrics=columns)],
+        next_steps=(),
         notes=[
             *(f"{title_of(metric)}: {meaning_of(metric)}" for metric in columns),
             *how,
             f"Measured by disorder {run.versions.get('disorder', '')}",
         ],
-        card={"model-index": [{"name": run.model, "results": [found]}]},
+        card={"model-index": [{"name": run.title, "results": [found]}]},
     )
 
 

@@ -28,11 +28,13 @@ from disorder.results.run import NEEDS, Run
 from disorder.types import is_about_texts
 
 MOST = 3
+LOGGED = "log:"  # what the data of another tool's logs begin with: no verb reads them
 IN_MEMORY = "data"  # how rows that were given as they are are called
 FEWEST_ROWS = 50  # that `sanity` trains on
 PILOT = 500  # examples that a plan tries at most
 TRAINABLE = ("hf", "bow")  # models that `train` can start from, beside its networks
 KEEPS = ("bag_of_words", "bag_or_misled", "order_not_used", "mixed_or_bag", "mixed")
+THEIR_OWN = "TRAIN.jsonl"  # stands for data that only the user has
 LOSES = ("reads_order", "reads_or_mixed")
 
 
@@ -100,7 +102,7 @@ def _sanity(run: Run, why: str) -> Iterator[NextStep]:
 
 def sanity_command(run: Run) -> str:
     """What to type to find out whether the data needs word order; empty where it is too small."""
-    if run.n_available < FEWEST_ROWS or run.kind != "labels":
+    if run.n_available < FEWEST_ROWS or run.kind != "labels" or run.data.startswith(LOGGED):
         return ""
     if run.data == IN_MEMORY:
         return "disorder.sanity with the same data"
@@ -109,22 +111,36 @@ def sanity_command(run: Run) -> str:
 
 def _train(run: Run) -> Iterator[NextStep]:
     """Train the weakness away where `train` can start from this model, else what to give to one's
-    own training; where there is a split to learn from.
+    own training.
+    """
+    data, more, whose = _training_data(run)
+    if not data or run.conclusion is None or not run.labels:
+        return
+    words = [data, "--with", run.conclusion.transformation]
+    kind, _, address = run.model.partition(":")
+    if kind in (*TRAINABLE, *parts(NetworkPart)) and address:
+        words = ["entropic", *words, "--model", run.model, *more]
+        if run.folder is not None:
+            words += ["--audit", str(run.folder)]
+        yield NextStep(command_line("train", *words), f"train the weakness away{whose}")
+    else:
+        words += [*more, "--as", "training", "--out", "rows.jsonl"]
+        why = f"rows to train it on{whose}"
+        yield NextStep(command_line("perturb", *words), why)
+
+
+def _training_data(run: Run) -> tuple[str, list[str], str]:
+    """Data to learn from, how it is read, and what to say of it: the training split of a named set;
+    for a file a name that stands for the user's own. Empty where there is neither.
     """
     name = run.data.partition(":")[0]
     part = parts(DataPart).get(name)
-    if part is None or "train" not in part.splits or run.conclusion is None or not run.labels:
-        return
-    with_ = ["--with", run.conclusion.transformation]
-    kind, _, address = run.model.partition(":")
-    if kind in (*TRAINABLE, *parts(NetworkPart)) and address:
-        words = ["entropic", f"{name}:train", *with_, "--model", run.model]
-        if run.folder is not None:
-            words += ["--audit", str(run.folder)]
-        yield NextStep(command_line("train", *words), "train the weakness away")
-    else:
-        words = [f"{name}:train", *with_, "--as", "training", "--out", "training.jsonl"]
-        yield NextStep(command_line("perturb", *words), "texts to train it on, with their labels")
+    if part is not None:
+        return (f"{name}:train" if "train" in part.splits else "", [], "")
+    if run.data == IN_MEMORY:
+        return "", [], ""
+    read = [*changed(ReadingOptions, run.settings)]
+    return THEIR_OWN, read, f" ({THEIR_OWN}: yours)"
 
 
 def _gate(run: Run) -> Iterator[NextStep]:

@@ -74,7 +74,7 @@ def render(
             front = yaml_lines(result.card)
             return "\n".join(["---", *front, "---", "", *_markdown(result)]) + "\n"
         case "latex":
-            return "\n".join(latex_table(grid) for grid in result.grids)
+            return "\n".join(latex_table(grid) for grid in result.paper or result.grids)
         case "csv":
             return as_csv(result.records).decode()
         case "json":
@@ -131,20 +131,25 @@ def _markdown(result: Result) -> Iterator[str]:
 
     Names from elsewhere stand as code where a text could mention somebody.
     """
-    yield f"## {result.title or f'disorder {result.verb}'}"
+    yield f"{'#' * result.level} {_text(result.title or f'disorder {result.verb}')}"
     first, *rest = result.headline.split("\n")
-    yield from ("", f"**{_text(first)}**", "")
-    yield from (f"- {_text(line)}" for line in (*rest, *result.lead))
-    yield from (f"- Caveat: {_text(line)}" for line in result.caveats)
+    yield from ("", f"**{_text(first)}**")
     if rest or result.lead or result.caveats:
         yield ""
-    yield _text(f"{result.about.removesuffix('.')}.")
+    yield from (f"- {_text(line)}" for line in (*rest, *result.lead))
+    yield from (f"- Caveat: {_text(line)}" for line in result.caveats)
+    if result.about != result.title:
+        yield from ("", _text(f"{result.about.removesuffix('.')}."))
     for grid in result.grids:
         yield from ("", *([f"**{_text(grid.caption)}**", ""] if grid.caption else []))
         yield from markdown_table(grid)
     if result.notes:
         yield ""
     yield from (f"- {_text(line)}" for line in result.notes)
+    if result.next_steps:
+        yield from ("", "What to do:", "")
+    for step in result.next_steps:
+        yield f"- {markdown_code(step.command)}" + (f": {_text(step.why)}" if step.why else "")
     if result.command:
         yield from ("", f"Run it again: {markdown_code(result.command)}")
 

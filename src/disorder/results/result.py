@@ -202,6 +202,14 @@ class Body(Protocol):
         """Its own facts as plain data."""
 
 
+class PlainBody(dict[str, Any]):
+    """A body that is plain data."""
+
+    def as_data(self) -> Mapping[str, Any]:
+        """Itself."""
+        return self
+
+
 @dataclass(frozen=True)
 class NextStep:
     """A command that may be typed next, and what it is good for."""
@@ -290,6 +298,8 @@ class Result:
     facts: Mapping[str, str] = field(default_factory=dict)  # data, model, versions
     is_summarised: bool = False
     title: str = ""  # of its Markdown
+    level: int = 2  # of that title
+    paper: Sequence[Grid] = ()  # its tables in LaTeX, where they are not those that come first
     template: str = "page.html"  # of its page
     card: Mapping[str, Any] = field(default_factory=dict)  # metadata before it
 

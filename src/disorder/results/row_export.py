@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import chain
+from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
 
 from disorder.errors import DisorderError
 from disorder.visible_text import visible
@@ -55,6 +59,28 @@ def _cell(value: Any, is_exact: bool) -> Any:
     shown = value if is_exact else visible(value)
     is_formula = FORMULA.match(shown) and not NUMBER.fullmatch(shown)
     return f"'{shown}" if is_formula else shown
+
+
+def table_bytes(table: pa.Table, path: Path) -> bytes:
+    """An Arrow table as the file that a path names: .csv, .jsonl or .parquet."""
+    rows = table.to_pylist()
+    if path.suffix == ".csv":
+        columns = table.column_names
+        written = ([_in_a_cell(row[name]) for name in columns] for row in rows)
+        return csv_text(columns, written).encode("utf-8", "backslashreplace")
+    if path.suffix == ".jsonl":
+        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+    if path.suffix == ".parquet":
+        import pyarrow.parquet
+
+        sink = pa.BufferOutputStream()
+        pyarrow.parquet.write_table(table, sink)
+        return bytes(sink.getvalue().to_pybytes())
+    raise DisorderError(f"{path}: name a file that ends in .csv, .jsonl or .parquet")
+
+
+def _in_a_cell(value: Any) -> Any:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
 
 
 LIBRARIES = ("pandas", "polars")

@@ -20,6 +20,7 @@ from pydantic import (
 from pydantic.dataclasses import dataclass
 
 from disorder.errors import BadData, DisorderError, UnknownName
+from disorder.registry import loaded
 from disorder.requests.settings import DECLARED, resume_line
 from disorder.results.conclusion import AnswerTable, Conclusion, WordBaseline
 from disorder.results.result import Picture
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 NEEDS = "needs="  # begins the groups of data that was made to know whether order decides
 ABOUT_NEED = {"may_not_need_order", "order_need_unknown"}  # kinds of caveats
+# what writes texts again from positions, which needs transformations: results know their address
+EXAMPLE_TABLE = "disorder.verbs.run_examples:example_table"
+WITH_TEXTS = "disorder.verbs.run_examples:with_texts"
 AGAIN = "again"  # stands for the transformation of texts that are predicted again as they are
 DIGITS = 6  # scores are rounded, so that the last bits of a sum do not show
 
@@ -120,7 +124,7 @@ class Run(BaseModel):
     default_label: str | None = None
     language: str = "en"
     is_likelihood: bool = False
-    kind: Literal["labels", "choice", "pair", "text"] = "labels"
+    kind: Literal["labels", "choice", "pair", "text", "ranking"] = "labels"
     chance: float | None
     majority: float = 0.0
     transformations: list[str]
@@ -190,6 +194,11 @@ class Run(BaseModel):
         return next(found, None)
 
     @property
+    def title(self) -> str:
+        """What the model is called: the name that the user gave it, else its spec."""
+        return str(self.settings.get("name") or self.model)
+
+    @property
     def cut_short(self) -> LastLook | None:
         """The look at which the conclusion was decided, where examples were left."""
         looks = (each for each in self.stopped if isinstance(each, LastLook))
@@ -233,7 +242,7 @@ class Run(BaseModel):
             self.language,
             self.is_likelihood,
             self.kind,
-            self.chance or 0.0 if self.kind == "text" else 0.0,
+            self.chance or 0.0 if self.kind in ("text", "ranking") else 0.0,
         )
 
     def usual_words(self, transformation: str) -> str:
@@ -315,16 +324,25 @@ class Run(BaseModel):
         """The scores as a pandas (or polars) data frame."""
         return data_frame([asdict(record) for record in self.scores])
 
-    def samples(self) -> pa.Table:
+    @property
+    def examples(self) -> pa.Table:
+        """One row per example, the most telling first: texts, gold answer, prediction, which share
+        of its variants is right under each transformation, and one variant with its prediction.
+        """
+        found: pa.Table = loaded(EXAMPLE_TABLE)(self)
+        return found
+
+    def samples(self, *, texts: bool = False) -> pa.Table:
         """One row per variant: example, transformation, variant, segment, positions, outcome,
-        label, probabilities.
+        label, probabilities; with `texts` also the texts that the model saw, and the gold label.
         """
         if self.folder is None:
             raise DisorderError("this run was not read from a folder, so that it has no samples")
         parts = SampleParts.open(
             self.folder, to_write=False, of=self.binding, n_labels=len(self.labels)
         )
-        return parts.table()
+        found = parts.table()
+        return loaded(WITH_TEXTS)(self, found) if texts else found
 
     @property
     def binding(self) -> str:
@@ -378,7 +396,7 @@ class Run(BaseModel):
         return render(self.result, "frame")
 
     def __repr__(self) -> str:
-        head = f"Run({self.model} on {self.data}, {self.n_examples:,} examples, {self.status})"
+        head = f"Run({self.title} on {self.data}, {self.n_examples:,} examples, {self.status})"
         caveats = [f"caveat: {caveat}" for caveat in self.caveats]
         return "\n".join([head, *self.verdict.splitlines(), *caveats])
 

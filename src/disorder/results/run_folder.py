@@ -24,7 +24,7 @@ from disorder.requests.settings import DECLARED, Settings
 from disorder.results.run import SCHEMA_VERSION, Run
 from disorder.results.saving import RECORD, record_of
 from disorder.safe_io import MAX_REASON, read_json, validated
-from disorder.store.storage import place, write_atomically
+from disorder.store.storage import place, write_atomically, write_together
 from disorder.types import Dataset, Example
 from disorder.visible_text import one_line
 
@@ -87,13 +87,15 @@ def _git() -> str | None:
 
 
 def write_run(folder: Path, run: Run) -> None:
-    """Write run.json, which other tools read, and result.json, which we do."""
+    """Write result.json, which we read, and run.json, which other tools do, in one step."""
     from disorder.results.render import render
 
     found = run.model_copy().placed_in(folder)
     text = json.dumps(run.model_dump(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    for name, content in (("run.json", text), (RECORD, render(found.result, "json"))):
-        write_atomically(folder / name, content.encode("utf-8", "backslashreplace"))
+    texts = {RECORD: render(found.result, "json"), "run.json": text}
+    write_together(
+        {folder / name: text.encode("utf-8", "backslashreplace") for name, text in texts.items()}
+    )
 
 
 def write_report(folder: Path, run: Run) -> None:

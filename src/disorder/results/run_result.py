@@ -46,7 +46,7 @@ HEADLINES = {
     "mixed_or_bag": "Your model keeps part or all of its skill without word order.",
     "bag_of_words": "Your model hardly uses word order.",
     "bag_or_misled": "Your model loses nothing without word order.",
-    "order_not_used": "Your model does not use the order of the words that were moved.",
+    "order_not_used": "Your model does not use the order of what was moved.",
     "misled_by_order": "Word order misleads your model: it does better without it.",
     "surface": "Your model loses its skill before a word moves.",
     "undecided": "Undecided: it is not shown how much your model uses word order.",
@@ -161,6 +161,13 @@ def _right_before_and_after(run: Run, found: Conclusion) -> str:
     guessing = f"Guessing: {run.chance:.0%}."
     if run.kind == "labels" and run.majority > run.chance + SKEWED:
         guessing = f"Always the most frequent label: {run.majority:.0%}."
+    if run.kind == "ranking":
+        name = str(run.settings.get("match") or "ndcg@10").replace("ndcg", "nDCG")
+        now = f"{still.removesuffix('on')}{after.value:.2f}"
+        return (
+            f"{name} is {before.value:.2f} for {before.n:,} queries; {how} {now}. A random order: "
+            f"{run.chance:.2f}."
+        )
     text = (
         f"Right on {before.value:.0%} of {before.n:,} texts; {how} {still} {after.value:.0%}. "
         f"{guessing}"

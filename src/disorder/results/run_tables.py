@@ -10,6 +10,7 @@ from typing import Any
 
 from disorder.errors import UnknownName
 from disorder.languages import language_name
+from disorder.registry.own import function_name
 from disorder.requests.audit import AuditOptions
 from disorder.requests.option import changed, command_line
 from disorder.results.conclusion import MAIN
@@ -164,7 +165,7 @@ def about(run: Run) -> str:
     draws = sorted({count for count in run.variants.values() if count > 1}, reverse=True)
     variants = f", {' or '.join(map(str, draws))} variants of each" if draws else ""
     texts = f"{run.n_examples:,}{of} examples in {language_name(run.language)}"
-    return f"{run.model} on {run.data}: {texts}{variants}, seed {run.seed}"
+    return f"{run.title} on {run.data}: {texts}{variants}, seed {run.seed}"
 
 
 def answer_lines(run: Run) -> list[str]:
@@ -249,11 +250,15 @@ def score_grid(
     return Grid([*columns, *(Column(title_of(metric)) for metric in metrics)], rows, caption)
 
 
+MOST_SCORES = 4  # beside the names of texts, on a screen
+
+
 def overview_grid(run: Run, main: str) -> Grid:
     """What a reader needs first: the main score and the skill kept, of original texts, of the
     surface control and of each transformation, the main one first.
     """
-    metrics = (run.main_score, "skill_kept")
+    own = map(function_name, run.settings.get("score") or ())
+    metrics = list(dict.fromkeys([run.main_score, "skill_kept", *own]))[:MOST_SCORES]
     control = f"surface:of={main}"
     others = [name for name in run.transformations if not name.startswith("surface:")]
     names = dict.fromkeys(["original", control, main, *others])
@@ -385,7 +390,7 @@ def paper_grid(
         metrics=list(metrics) or shown(present, "table"),
         transformations=transformations,
         cell=cell,
-        caption=f"`{run.model}` on `{run.data}` ({run.n_examples:,} examples{only}), original and "
+        caption=f"`{run.title}` on `{run.data}` ({run.n_examples:,} examples{only}), original and "
         f"perturbed texts{intervals}.",
     )
     return replace(grid, name=name_of(run.model, run.data))

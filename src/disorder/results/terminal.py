@@ -16,7 +16,8 @@ from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.padding import Padding
 from rich.segment import Segment
 from rich.table import Table as RichTable
 from rich.text import Text
@@ -54,7 +55,7 @@ def print_table(console: Console, grid: Grid) -> None:
     console.print()
     if grid.caption:
         console.print(Text(one_line(grid.caption), style="bold"), soft_wrap=True)
-    if _has_texts(grid):
+    if _has_texts(grid) and _least(grid) <= console.width:
         console.print(_wrapped(grid, console.width))
         return
     for line in fitted(grid, console.width):
@@ -64,6 +65,16 @@ def print_table(console: Console, grid: Grid) -> None:
 def _has_texts(grid: Grid) -> bool:
     """Whether there is more than one column that may be as long as it likes."""
     return sum(column.kind != "number" for column in grid.columns) > 1
+
+
+def _least(grid: Grid) -> int:
+    """How narrow the table can be when names and texts are wrapped, and nothing else is."""
+    widths = []
+    for i, column in enumerate(grid.columns):
+        cells = () if column.kind in ("name", "text") else [row[i] for row in grid.rows]
+        lines = [line for cell in cells for line in _lines_of(cell, is_stacked=True)]
+        widths.append(max(map(cell_len, [column.title, *lines])))
+    return sum(widths) + len(widths)
 
 
 def _wrapped(grid: Grid, width: int) -> RichTable:
@@ -215,7 +226,7 @@ class SafeConsole(Console):
     ) -> Iterable[Segment]:
         """The segments of anything that is printed; control segments are rich's own."""
         segments = super().render(renderable, options)
-        if isinstance(renderable, str | Text | RichTable):
+        if isinstance(renderable, str | Text | RichTable | Padding):
             segments = _without_end_spaces(segments)
         for segment in segments:
             if segment.control or segment.text.isprintable():
@@ -312,14 +323,15 @@ def _step_lines(steps: Sequence[NextStep], width: int) -> list[Text]:
     lines = [Text(), Text("What to do", style="bold")]
     longest = max(cell_len(step.command) for step in steps)
     for step in steps:
-        told = f"  {step.command:<{longest}}   {step.why}"
+        told = f"  {step.command:<{longest}}   {step.why}".rstrip()
         if cell_len(told) > width:
-            told = f"  {step.command}   {step.why}"
+            told = f"  {step.command}   {step.why}".rstrip()
         if cell_len(told) <= width:
             lines.append(Text(told))
             continue
         lines += [Text(line) for line in continued(step.command, width)]
-        lines.append(Text(f"      {step.why}"[:width], style="dim"))
+        if step.why:
+            lines.append(Text(f"      {step.why}"[:width], style="dim"))
     return lines
 
 
@@ -401,12 +413,25 @@ def _show_finding(section: Section[Any], console: Console, *, is_told: bool) -> 
 
 def _show_section(section: Section[Any], console: Console) -> None:
     """A question with its tables, notes and terms."""
-    lines = [*section.findings, *section.notes]
-    lines += [f"{name}: {meaning}" for name, meaning in section.terms.items()]
+    lines: list[RenderableType] = [Text(line) for line in (*section.findings, *section.notes)]
+    lines += [_term(name, meaning) for name, meaning in section.terms.items()]
     if not lines and not section.grids:
         return
     console.print(Text(f"\n{section.asks}", style="bold"))
     for grid in section.grids:
         print_table(console, grid)
     for line in lines:
-        console.print(Text(line))
+        console.print(line)
+
+
+def _term(name: str, meaning: str) -> RenderableType:
+    """What a name means: on its line, or below it where that has lines of its own."""
+    first, *others = meaning.split("\n")
+    if not others:
+        return Text(f"{name}: {meaning}")
+    below: list[RenderableType] = [
+        Text(name, style="bold"),
+        Padding(Text(first), (0, 0, 0, INDENT)),
+    ]
+    below += [Padding(Text(line, style="dim"), (0, 0, 0, INDENT)) for line in others]
+    return Group(*below)

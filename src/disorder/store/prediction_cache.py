@@ -22,7 +22,9 @@ import numpy as np
 from disorder.types import Bools, Floats
 from disorder.types.predictions import ABSTAINS, ANSWERED, FAILED, Prediction, Predictions
 
-FILE = "predictions-2.sqlite"  # the number goes up when keys or rows are made in another way
+# the number goes up when keys or rows are made, or texts are given to models, in another way: two
+# versions of the program may share a folder
+FILE = "predictions-2.sqlite"
 OLDER = "predictions.sqlite"
 MAX_BYTES = 2 * 1024**3
 CHUNK = 500  # keys in one query

@@ -41,6 +41,7 @@ EXAMPLES = pa.schema(
         ("segments", pa.string()),  # as JSON, where there are others than the two texts
         ("on", pa.list_(pa.string())),
         ("family", pa.string()),
+        ("guess", pa.float64()),  # what a guess scores, where each example has its own
     ]
 )
 
@@ -238,6 +239,8 @@ def write_examples(folder: Path, examples: Sequence[Example]) -> None:
     }
     if any(e.family for e in examples):
         columns["family"] = [storable(e.family) for e in examples]
+    if any(e.guess is not None for e in examples):
+        columns["guess"] = [e.guess for e in examples]
     if any(e.on != TEXT_NAMES or not e.segments.keys() <= set(TEXT_NAMES) for e in examples):
         columns["segments"] = [storable(json.dumps(dict(e.segments))) for e in examples]
         columns["on"] = [list(e.on) for e in examples]
@@ -275,7 +278,15 @@ def example_of(row: Mapping[str, Any]) -> Example:
         }
         on = tuple(name for name in row["on"] or () if name in segments)
         first = on or tuple(segments)[:1]
-        return Example(row["id"], segments, row["label"], groups, on=first, family=family)
+        return Example(
+            row["id"],
+            segments,
+            row["label"],
+            groups,
+            on=first,
+            family=family,
+            guess=row.get("guess"),
+        )
     if row.get("options"):  # as older versions wrote them
         options = tuple(map(str, row["options"]))
         own = {"question": row["text_a"], "ask": row.get("ask") or "", "options": options}

@@ -11,8 +11,8 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import IO, Any
@@ -90,6 +90,25 @@ def write_atomically(path: Path, content: bytes, *, mode: int = 0o666) -> None:
                 file.write(content)
         else:
             path.write_bytes(content)
+    except OSError as error:
+        raise cannot_write(path, error) from None
+
+
+def write_together(files: Mapping[Path, bytes]) -> None:
+    """Write files that say the same: all are on disk before one takes its name, and where one of
+    them cannot be written none does.
+    """
+    path = Path()
+    try:
+        with ExitStack() as stack:
+            for path, content in files.items():
+                if is_on_disk(path):
+                    file = stack.enter_context(replacing(path))
+                    file.write(content)
+                    file.flush()
+                    os.fsync(file.fileno())
+                else:
+                    path.write_bytes(content)
     except OSError as error:
         raise cannot_write(path, error) from None
 

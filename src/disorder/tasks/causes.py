@@ -12,7 +12,8 @@ from typing import Any
 from disorder.errors import BadData
 from disorder.registry import task
 from disorder.tasks import TaskRow, column
-from disorder.tasks.choice import ANSWER, OPTIONS, options_of, place_of
+from disorder.tasks.choice import ANSWER, answer_of
+from disorder.tasks.layouts import OPTIONS
 from disorder.types import Segment
 
 PREMISE = ("question", "premise")
@@ -26,8 +27,11 @@ def causes(row: Mapping[str, Any]) -> TaskRow:
     asked = str(column(row, ASKED))
     if asked not in WORDS:
         raise BadData(f"asks_for is {asked!r}; it is cause or effect")
-    options, names = options_of(column(row, OPTIONS))
+    written = answer_of(column(row, OPTIONS), column(row, ANSWER))
     premise = str(column(row, PREMISE))
-    asking = WORDS[asked]
-    segments: dict[str, Segment] = {"question": premise, "ask": asking, "options": options}
-    return TaskRow(segments, place_of(column(row, ANSWER), options, names))
+    segments: dict[str, Segment] = {
+        "question": premise,
+        "ask": WORDS[asked],
+        "options": written.options,
+    }
+    return TaskRow(segments, written)

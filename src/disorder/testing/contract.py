@@ -130,10 +130,12 @@ def transformation_checks(name: str) -> Iterator[Check]:
         yield from _named(title, claim, spec, fidelity, language)
 
 
-def model_checks(spec: str, **options: Any) -> Iterator[Check]:
-    """The checks of a model of three labels, by a spec that can be loaded here."""
+def model_checks(spec: str, *, task: Task = NLI, **options: Any) -> Iterator[Check]:
+    """The checks of a model, by a spec that can be loaded here: of three labels unless another task
+    of pairs is given.
+    """
     for claim in (a_prediction_is_that_of_the_text_alone, the_fingerprint_stays):
-        yield from _named(f"model {spec}", claim, spec, options)
+        yield from _named(f"model {spec}", claim, spec, options, task)
 
 
 def _named(title: str, claim: Callable[..., None], *given: Any) -> Iterator[Check]:
@@ -379,20 +381,23 @@ def random_outcomes(seed: int, *, n: int, q: int, numbers: bool = False) -> Outc
     return outcomes(gold, original, rng.integers(3, size=(n, q)), sure=0.7)
 
 
-def a_prediction_is_that_of_the_text_alone(spec: str, options: Mapping[str, Any]) -> None:
-    """Probabilities for each text, whatever stands beside it."""
-    model = load(spec, task=NLI, options=options or None)
+def a_prediction_is_that_of_the_text_alone(
+    spec: str, options: Mapping[str, Any], task: Task = NLI
+) -> None:
+    """Probabilities (or a number) for each text, whatever stands beside it."""
+    model = load(spec, task=task, options=options or None)
     together = model(STRANGE_PAIRS)
-    assert together.shape == (len(STRANGE_PAIRS), len(NLI.labels))
-    assert (together >= 0).all()
-    np.testing.assert_allclose(together.sum(axis=1), 1, atol=1e-6)
+    assert together.shape == (len(STRANGE_PAIRS), len(task.labels) or 1)
+    if task.labels:
+        assert (together >= 0).all()
+        np.testing.assert_allclose(together.sum(axis=1), 1, atol=1e-6)
     apart = np.concatenate([model([texts]) for texts in reversed(STRANGE_PAIRS)])[::-1]
     np.testing.assert_allclose(together, apart, atol=1e-5)
 
 
-def the_fingerprint_stays(spec: str, options: Mapping[str, Any]) -> None:
+def the_fingerprint_stays(spec: str, options: Mapping[str, Any], task: Task = NLI) -> None:
     """Loaded twice, it has one fingerprint, by which predictions are cached."""
-    first, second = (load(spec, task=NLI, options=options or None) for _ in range(2))
+    first, second = (load(spec, task=task, options=options or None) for _ in range(2))
     assert first.fingerprint
     assert first.fingerprint == second.fingerprint
 

@@ -57,10 +57,16 @@ def control_of(variants: Variants) -> Variants:
     if control.is_original:
         raise DoesNotApply(SAME_AS_ORIGINAL)
     a, *b = [
-        PositionRows.of_texts(rows.sentence, [str(text)], is_shared=True)
+        _as_it_was(rows.sentence)
+        if rows.sentence.is_items
+        else PositionRows.of_texts(rows.sentence, [str(text)], is_shared=True)
         for rows, text in zip(variants.sides, control.texts, strict=False)
     ]
     return Variants(a, b[0] if b else None, variants.label)
+
+
+def _as_it_was(sentence: Sentence) -> PositionRows:
+    return PositionRows(sentence, np.arange(len(sentence))[None, :], is_shared=True)
 
 
 def _why_none(rows: PositionRows) -> str:
@@ -87,6 +93,8 @@ class WrittenChunk:
 
 
 def _controlled(rows: PositionRows) -> str:
+    if rows.sentence.is_items:  # items that move lose nothing else
+        return rows.sentence.text
     if not len(rows.sentence):
         return row_texts(rows)[0]
     order = rows.positions[0].tolist()

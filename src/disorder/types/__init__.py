@@ -15,6 +15,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from disorder.types.corpus import Corpus
 from disorder.types.predictions import Predictions, predicted_label
 
 Ints = NDArray[np.int64]
@@ -53,7 +54,8 @@ class Example:
     marks a question that the passage does not answer. `on` names the one or two segments that are
     perturbed unless a transformation or the user says otherwise; `text_a` and `text_b` are those.
     Of multiple choice `label` is the letter of an option. Examples of one `family` are not
-    independent; without a name that is not known.
+    independent; without a name that is not known. `guess` is what a guess scores on it, where that
+    differs from example to example and does not follow from its segments.
     """
 
     id: str
@@ -63,6 +65,7 @@ class Example:
     answers: tuple[tuple[str, int], ...] | None = None  # None where the data does not say
     on: tuple[str, ...] = TEXT_NAMES
     family: str = ""
+    guess: float | None = None
 
     @classmethod
     def of(
@@ -153,8 +156,8 @@ class Task:
     pair of copies. `language` is an ISO 639 code, `mul` for data in several, `und` where it is not
     known. `is_likelihood` says that a model gives the log-probability of a text, and that no labels
     are used. `kind` says what gold is one of: fixed labels, the options of each example (labels are
-    then the letters of their places), the two texts of a pair, of which one is preferred, or how
-    far an open answer is right.
+    then the letters of their places), the two texts of a pair, of which one is preferred, how
+    far an open answer is right, or how good a ranking of the documents of `corpus` is.
     """
 
     name: str
@@ -164,13 +167,14 @@ class Task:
     default_label: str | None = None
     language: str = "en"
     is_likelihood: bool = False
-    kind: Literal["labels", "choice", "pair", "text"] = "labels"
-    guess: float = 0.0  # of open answers: what the answer to another question scores
+    kind: Literal["labels", "choice", "pair", "text", "ranking"] = "labels"
+    guess: float = 0.0  # of open answers and rankings: what a guess scores
+    corpus: Corpus | None = field(default=None, repr=False)
 
     @property
     def is_graded(self) -> bool:
         """Whether an answer can be right in part: its first column is how far."""
-        return self.kind == "text"
+        return self.kind in ("text", "ranking")
 
     @property
     def has_own_chance(self) -> bool:
@@ -225,7 +229,7 @@ class Sentence:
     and how much the model's loss depends on it (`importance`). `tokens` holds the token numbers of
     each unit where those are moved and not pieces of the text: what a model reads then has no text
     of its own. `is_shots` marks the examples of a prompt: units are each example and its answer in
-    turn.
+    turn; `is_items` a list, whose items are the units.
     """
 
     text: str
@@ -241,6 +245,7 @@ class Sentence:
     tokens: tuple[tuple[int, ...], ...] | None = None
     keeps_gaps: bool = False
     is_shots: bool = False
+    is_items: bool = False
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -293,6 +298,7 @@ class Sentence:
             None if self.tokens is None else tuple(self.tokens[i] for i in positions.tolist()),
             self.keeps_gaps,
             self.is_shots,
+            self.is_items,
         )
 
 
@@ -460,8 +466,8 @@ class Outcomes:
     beyond these predictions; None: nothing. `family` numbers the family of each example, `control`
     has the predictions for its surface control, NaN where there is none. `n_failed` is how many of
     its variants got no answer. `chance` is the accuracy of a guess on each example, where it has
-    one of its own. Where options move, `place` is the place of the chosen one in each variant, and
-    `order` a number for each order of them.
+    one of its own. Where options move, `place` is the place of the chosen one in each variant,
+    `right_place` that of the right one, and `order` a number for each order of them.
     """
 
     transformation: str
@@ -483,6 +489,7 @@ class Outcomes:
     chance: Floats | None = None
     place: Ints | None = None
     order: Ints | None = None
+    right_place: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.example)
@@ -508,10 +515,11 @@ class Outcomes:
         abstains (E × q).
         """
         labels: Any = np.full(self.predictions.shape[:2], -1, dtype=np.int16)
-        # example by example, so that nothing as large as the predictions is made
-        for row, predictions in enumerate(self.predictions):
-            found = predicted_label(np.nan_to_num(predictions, nan=-1.0))
-            labels[row] = np.where(self.is_predicted[row], found, -1)
+        # some examples at a time, so that nothing as large as the predictions is made
+        for first in range(0, len(labels), 64):
+            rows = slice(first, first + 64)
+            found = predicted_label(np.nan_to_num(self.predictions[rows], nan=-1.0))
+            labels[rows] = np.where(self.is_predicted[rows], found, -1)
         return np.asarray(labels)
 
     @cached_property
@@ -564,6 +572,7 @@ class Outcomes:
             None if self.chance is None else self.chance[keep],
             None if self.place is None else self.place[keep],
             None if self.order is None else self.order[keep],
+            None if self.right_place is None else self.right_place[keep],
         )
 
 

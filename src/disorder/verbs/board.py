@@ -114,7 +114,7 @@ def _link_names(runs: Sequence[Run]) -> list[str]:
     names: list[str] = []
     for run in runs:
         base = (
-            re.sub(r"[^a-z0-9]+", "-", f"{run.model}-{run.data}".lower()).strip("-")[:80] or "run"
+            re.sub(r"[^a-z0-9]+", "-", f"{run.title}-{run.data}".lower()).strip("-")[:80] or "run"
         )
         name = base
         number = 2
@@ -129,7 +129,7 @@ def _row(run: Run, name: str, metrics: Sequence[str]) -> BoardRow:
     found = run.conclusion
     transformation = found.transformation if found else main_transformation(run)
     return BoardRow(
-        model=run.model,
+        model=run.title,
         data=run.data,
         kind=found.kind if found else "",
         verdict=run.verdict.split("\n")[0],

@@ -117,7 +117,7 @@ def _decision(run: Run, comparison: Comparison | None) -> Decision:
         rulings.append(_no_worse(found.original, "<"))
     return Decision(
         run=str(run.folder or ""),
-        model=run.model,
+        model=run.title,
         data=run.data,
         passed=all(ruling.passed for ruling in rulings),
         rulings=rulings,

@@ -168,7 +168,7 @@ def gate(
     notes += [note for rule in rules for note in _notes(found, rule)]
     return Decision(
         run=str(found.folder or ""),
-        model=found.model,
+        model=found.title,
         data=found.data,
         by=chosen.by,
         undecided=chosen.undecided,

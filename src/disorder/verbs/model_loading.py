@@ -10,9 +10,11 @@ from typing import Any
 from disorder.data import known_tasks
 from disorder.errors import BadModel, DoesNotApply, UnknownName, option
 from disorder.models import LoadedModel, Similarity, choose_precision, load
+from disorder.models.answering import Match
 from disorder.models.prompting import Prompt
 from disorder.randomness import digest
 from disorder.registry import ModelPart, parts
+from disorder.registry.own import own_specs
 from disorder.requests.audit import AuditOptions
 from disorder.requests.keywords import takes_options
 from disorder.requests.option import must_be_named, must_be_said
@@ -25,6 +27,7 @@ from disorder.transformations.words import NATURAL
 from disorder.types import Dataset, Task, Texts
 from disorder.verbs.open_answers import match_of
 from disorder.verbs.prompting import prompt_files
+from disorder.verbs.ranked_documents import ranking_score
 from disorder.verbs.similarity_threshold import choose_threshold
 from disorder.visible_text import one_line
 
@@ -71,14 +74,20 @@ def named_again(folder: object, spec: str, given: Any, command: Callable[[], str
     return spec
 
 
-def resume_command(folder: object, model: str, settings: Mapping[str, Any]) -> str:
+def resume_command(
+    folder: object, model: str, settings: Mapping[str, Any], transformations: Sequence[str] = ()
+) -> str:
     """What to type to resume an audit, with all that its folder may not say by itself."""
     said = {name: settings[name] for name in must_be_said(AuditOptions, settings)}
-    files = prompt_files(settings.get("prompt") or ())
+    again = {
+        "prompt": prompt_files(settings.get("prompt") or ()),
+        "with_": own_specs(transformations),
+        "score": own_specs(settings.get("score") or ()),
+    }
     named = model if must_be_named(model) else ""
     if named and named.partition(":")[0] not in parts(ModelPart):
         named = AN_OBJECT
-    return resume_line(folder, named, **said | ({"prompt": files} if files else {}))
+    return resume_line(folder, named, **said | {name: each for name, each in again.items() if each})
 
 
 def label_names(labels: Mapping[str, str] | str | None) -> dict[str, str]:
@@ -103,8 +112,15 @@ def load_with(
         cache=_cache_folder(settings),
         options=settings.model_options | ({} if prompt is None else {"prompt": prompt}),
         no_answer="declined" if settings.fidelity == NATURAL else settings.no_answer,
-        match=match_of(settings) if task.is_graded else None,
+        match=_match(task, settings),
     )
+
+
+def _match(task: Task, settings: Settings) -> Match | None:
+    """How answers are graded, where they are."""
+    if task.kind == "ranking":
+        return ranking_score(settings)
+    return match_of(settings) if task.is_graded else None
 
 
 def loaded_model(

@@ -78,7 +78,7 @@ def chances_of(task: Task, examples: Sequence[Example]) -> Floats | None:
     if not task.has_own_chance:
         return None
     if task.is_graded:
-        return np.full(len(examples), task.guess)
+        return np.array([task.guess if each.guess is None else each.guess for each in examples])
     n_options = [len(each.options) or 2 for each in examples]
     return 1 / np.array(n_options, dtype=np.float64)
 

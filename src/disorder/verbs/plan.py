@@ -17,7 +17,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from disorder.errors import DisorderError, NothingToMeasure, option
+from disorder.errors import DisorderError, NothingToMeasure, UnknownName, option
 from disorder.metrics import Metric, metric_names
 from disorder.requests.audit import AuditOptions
 from disorder.requests.fields import PlanFields
@@ -26,14 +26,17 @@ from disorder.requests.option import changed, command_line
 from disorder.requests.plan import PlanOptions
 from disorder.requests.settings import Settings
 from disorder.results.result import NextStep, Result
-from disorder.types import Outcomes, Score
+from disorder.results.run import Run
+from disorder.types import Costs, Outcomes, Score
 from disorder.verbs.audit import Pilot, Prices, pilot
-from disorder.verbs.run_inputs import with_run
+from disorder.verbs.compare import FinishedRun
+from disorder.verbs.run_inputs import run_of_log, with_run
 
-MOST_PERMUTATIONS = 20  # a pilot with a few does not say what a hundred would
 WIDTHS = 2 * 1.959964  # standard errors in a 95 % interval
 FEWEST_EXAMPLES = 50  # that an interval can rest on
+DIGITS = 8  # significant ones of a variance, which is found from an interval
 LIKE_AN_AUDIT = 1000  # examples at which variances are fitted
+MOST_EXAMPLES = 10**6  # where nobody says how many there are
 MOST_TRIED = 5000  # examples whose interval is computed
 USUAL = ("skill_kept", "p_c")  # the first of these that is there
 
@@ -122,6 +125,8 @@ class Plan:
             yield ", ".join(tokens)
         if self.seconds is not None:
             yield f"about {_duration(self.seconds)} at the pace of the pilot"
+        elif not self.cached:
+            yield "tokens, time and cost are not known: the predictions are those of logs"
         else:
             yield (
                 "tokens, time and cost are not known: all predictions of the pilot came from the "
@@ -150,7 +155,10 @@ def plan(model: Any = "builtin", data: Any = "builtin", **options: Unpack[PlanOp
     model: as for `disorder.audit`; or a run folder, for its model and data.
     data: as for `disorder.audit`.
     """
-    model, data, given = with_run("plan", PlanOptions, model, data, options)
+    logged = run_of_log(model)
+    given = dict(options)
+    if logged is None:
+        model, data, given = with_run("plan", PlanOptions, model, data, options)
     asked = PlanFields.of(given)
     name = Metric.named(asked.score or next(each for each in USUAL if each in metric_names())).name
     settings = Settings.among(
@@ -161,7 +169,10 @@ def plan(model: Any = "builtin", data: Any = "builtin", **options: Unpack[PlanOp
         limit=asked.pilot_examples,
         short="use",
     )
-    tried = pilot(model, data, settings)
+    if logged is None:
+        tried = pilot(model, data, settings)
+    else:
+        tried = _logged_pilot(logged, asked.transformation)
     try:
         found = Metric.named(name).score(tried.outcomes)
     except NothingToMeasure as reason:
@@ -170,6 +181,26 @@ def plan(model: Any = "builtin", data: Any = "builtin", **options: Unpack[PlanOp
             f"try a larger one ({option('pilot_examples')}), or another {option('score')}"
         ) from None
     return _planned(model, data, name, asked, tried, found, settings)
+
+
+def _logged_pilot(run: Run, spec: str) -> Pilot:
+    """A run of another tool's logs, which is its own pilot; the logs do not count all data."""
+    if spec not in run.transformations:
+        raise UnknownName("transformation in these logs", spec, run.transformations)
+    found = FinishedRun.open(run).outcomes(spec)
+    if found is None:
+        raise DisorderError(f"plan: {run.folder} has no example with an answer under {spec}")
+    return Pilot(
+        found,
+        n_examples=run.n_examples,
+        n_available=MOST_EXAMPLES,
+        n_questions=1,
+        n_controls=0,
+        n_again=lambda n: 0,
+        spent=Costs(),
+        seconds=0.0,
+        n_cached=lambda n, q: 0,
+    )
 
 
 def _planned(
@@ -182,8 +213,9 @@ def _planned(
     settings: Settings,
 ) -> Plan:
     between, within = variances(name, tried.outcomes)
-    permutations = asked.q or cheapest_q(between, within)
-    tried_at = between + within / tried.outcomes.predictions.shape[1]
+    n_tried = tried.outcomes.predictions.shape[1]
+    permutations = asked.q or cheapest_q(between, within, n_tried)
+    tried_at = between + within / n_tried
     spread = between + within / permutations
     pilot_widths = Widths(name, tried.outcomes, math.sqrt(spread / tried_at) if tried_at else 1.0)
     usable = len(tried.outcomes) / tried.n_examples
@@ -219,10 +251,10 @@ def _planned(
         cost=prices.cost(tokens) if prices and counts_tokens else None,
         available=tried.n_available,
         expected_width=pilot_widths.of(max(1, round(examples * usable))),
-        between=between,
-        within=within,
+        between=_known(between),
+        within=_known(within),
         pilot_examples=len(tried.outcomes),
-        pilot_permutations=tried.outcomes.predictions.shape[1],
+        pilot_permutations=n_tried,
         pilot_questions=round(n_questions),
         pilot_tokens_in=round(spent["tokens_in"]) if counts_tokens else None,
         pilot_tokens_out=round(spent["tokens_out"]) if counts_tokens else None,
@@ -232,6 +264,11 @@ def _planned(
         pilot_high=found.high,
         command=_command(model, data, final),
     )
+
+
+def _known(variance: float) -> float:
+    """The variance in digits that do not depend on the processor's order of summation."""
+    return float(f"{variance:.{DIGITS}g}")
 
 
 def variances(name: str, outcomes: Outcomes) -> tuple[float, float]:
@@ -288,9 +325,15 @@ class Widths:
 
 
 def _repeated(outcomes: Outcomes, n: int) -> Outcomes:
-    """So many examples: those that were predicted, in turn."""
+    """So many examples: those that were predicted, in turn; each time round they are families of
+    their own, as further data has.
+    """
     predicted = np.flatnonzero(outcomes.is_predicted.any(axis=1))
-    return outcomes.take(np.resize(predicted, n))
+    found = outcomes.take(np.resize(predicted, n))
+    if found.family is None:
+        return found
+    turn = np.arange(n) // len(predicted)
+    return replace(found, family=found.family + turn * (int(found.family.max()) + 1))
 
 
 def _mean_square(name: str, outcomes: Outcomes, k: int) -> float | None:
@@ -310,21 +353,20 @@ def _mean_square(name: str, outcomes: Outcomes, k: int) -> float | None:
     return float(np.mean(found)) if found else None
 
 
-def cheapest_q(between: float, within: float) -> int:
-    """The number of permutations that makes n (1 + q) smallest: √(B/A), at least 1.
+def cheapest_q(between: float, within: float, most: int) -> int:
+    """The number of permutations that makes n (1 + q) smallest: √(B/A), at least 1, and no more
+    than the pilot tried: of a few it cannot be known what many would add.
 
-    >>> cheapest_q(0.1, 0.9), cheapest_q(0.5, 0.1), cheapest_q(0.0, 1.0)
-    (3, 1, 20)
+    >>> cheapest_q(0.1, 0.9, 8), cheapest_q(0.5, 0.1, 8), cheapest_q(0.0, 1.0, 8)
+    (3, 1, 8)
     """
-    if between <= 0:
-        return MOST_PERMUTATIONS if within > 0 else 1
-    options: Sequence[int] = range(1, MOST_PERMUTATIONS + 1)
+    options: Sequence[int] = range(1, most + 1)
     return min(options, key=lambda q: (between + within / q) * (1 + q))
 
 
 def _command(model: Any, data: Any, settings: Settings) -> str:
     """What to type for the audit; empty where model or data are no specs."""
-    if not isinstance(model, str) or not isinstance(data, str | Path):
+    if not isinstance(model, str) or not isinstance(data, str | Path) or run_of_log(model):
         return ""
     return command_line("audit", model, data, *changed(AuditOptions, asdict(settings)))
 

@@ -17,6 +17,7 @@ from disorder.store.storage import place
 from disorder.verbs.model_loading import named_again
 
 IN_MEMORY = "data"  # how rows that were given as they are are called
+LOGGED = "log"  # how model and data of another tool's logs are named: log:NAME
 USUAL = "builtin"  # the data where none is named
 
 
@@ -28,6 +29,12 @@ def run_named(source: Any) -> Run | None:
     if not is_plain or verb_of(place(source)) != "audit":
         return None
     return read_run(source)
+
+
+def run_of_log(source: Any) -> Run | None:
+    """The run that another tool's logs were made into; None where it is anything else."""
+    run = run_named(source)
+    return run if run is not None and run.model.startswith(f"{LOGGED}:") else None
 
 
 def with_run(

@@ -9,8 +9,8 @@ from typing import Any
 
 from disorder.results.run_tables import main_transformation
 from disorder.store.sample_parts import example_of
-from disorder.types import ORIGINAL, Example
-from disorder.web.rebuilt_texts import RebuiltVersion, rebuild
+from disorder.types import ORIGINAL, TEXT_NAMES, Example, Segment, Task
+from disorder.verbs.rebuilt_texts import RebuiltVersion, as_perturbed, rebuild
 from disorder.web.run_library import FoundRun
 from disorder.web.run_page import n_pages
 from disorder.web.sample_queries import QueryRow, SampleQueries
@@ -57,6 +57,8 @@ def example_page(
         "found": found,
         "run": run,
         "example": example,
+        "segments": _named_segments(example, run.full_task),
+        "lists": _lists(as_perturbed(example, shown)),
         "groups": row["groups"] or {},
         "number": row["file_row_number"],
         "original": originals[0] if originals else None,
@@ -68,7 +70,7 @@ def example_page(
         "n_accepted": sum(variant["label"] == example.label for variant in variants),
         "versions": list(zip(shown, versions, strict=True)),
         "is_exact": is_exact,
-        "charts": _charts(versions, example),
+        "charts": _charts(versions, as_perturbed(example, shown)),
         "page": page,
         "pages": pages,
         "n_examples": run.n_examples,
@@ -77,6 +79,17 @@ def example_page(
         "more_words": MOST_WORDS if n_words < MOST_WORDS else 0,
         "is_cut": _is_cut(example, versions, n_words),
     }
+
+
+def _named_segments(example: Example, task: Task) -> list[tuple[str, Segment]]:
+    """What the model is given, each with its name where that says more than the order does."""
+    texts = dict(zip(TEXT_NAMES, task.labels if task.kind == "pair" else ("", ""), strict=False))
+    return [(texts.get(name, name), each) for name, each in example.segments.items() if each]
+
+
+def _lists(example: Example) -> list[bool]:
+    """Of each perturbed segment, whether it is a list: its items move, not their words."""
+    return [not isinstance(example.segments.get(name, ""), str) for name in example.on]
 
 
 def _is_cut(example: Example, versions: Sequence[RebuiltVersion], n_words: int) -> bool:
@@ -109,6 +122,11 @@ def _charts(
         ]
         chart = word_order_chart(versions[0].original[side], orders)
         if chart:
-            name = f"text {'ab'[side]}" if example.is_pair else "the text"
-            charts.append((name, chart))
+            charts.append((_chart_title(example, side), chart))
     return charts
+
+
+def _chart_title(example: Example, side: int) -> str:
+    if _lists(example)[side]:
+        return f"the {example.on[side]}"
+    return f"the words of text {'ab'[side]}" if example.is_pair else "the words of the text"

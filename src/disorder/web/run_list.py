@@ -95,7 +95,7 @@ def _row(entry: RunEntry) -> ListRow:
             "run": run,
             "model": run.model,
             "data": run.data,
-            "short_model": short_name(run.model),
+            "short_model": short_name(run.title),
             "short_data": short_name(run.data),
             "started": run.started,
             "conclusion": NAMES[run.conclusion.kind] if run.conclusion else "",

@@ -16,7 +16,14 @@ from disorder.types import ORIGINAL
 from disorder.visible_text import visible
 from disorder.web.run_library import FoundRun, RunLibrary
 from disorder.web.run_progress import run_progress
-from disorder.web.sample_queries import ORDERS, PER_PAGE, ExampleFilters, QueryRow, SampleQueries
+from disorder.web.sample_queries import (
+    ORDERS,
+    PER_PAGE,
+    PREDICTED,
+    ExampleFilters,
+    QueryRow,
+    SampleQueries,
+)
 
 _drawing = Lock()
 
@@ -38,6 +45,7 @@ def run_page(
         "progress": run_progress(library, found) if run.status == "started" else None,
         "form": form,
         "orders": ORDERS,
+        "predicted": PREDICTED,
         "per_page": PER_PAGE,
         **_examples(queries, found, form),
     }
@@ -75,7 +83,7 @@ def _filters(form: Mapping[str, str], run: Run, choices: Sequence[str]) -> Examp
     return ExampleFilters(
         transformation=_one_of(form, "transformation", choices) or default,
         label=_one_of(form, "label", run.labels),
-        original=_one_of(form, "original", ("right", "wrong")),
+        original=_one_of(form, "original", list(PREDICTED)),
         group=_one_of(form, "group", run.groups),
         least=_number(form, "least"),
         most=_number(form, "most"),

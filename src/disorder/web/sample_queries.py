@@ -29,6 +29,12 @@ ORDERS = {
     "long": ("longest first", "n_words desc, number"),
     "short": ("shortest first", "n_words, number"),
 }
+PREDICTED = {
+    "right": ("right", "is_right"),
+    "wrong": ("wrong", "not is_right"),
+    "lost": ("right, and mostly wrong when perturbed", "is_right and accepted < 0.5"),
+    "won": ("wrong, and mostly right when perturbed", "not is_right and accepted > 0.5"),
+}
 WORD = r"\p{Han}|[^\s\p{Han}]+"  # Chinese is written without spaces: one character is one word
 SUMMARY = """
 create or replace table {name} as
@@ -91,14 +97,14 @@ class ExampleFilters:
         wanted: dict[str, tuple[str, Any]] = {
             "transformation": ("transformation = $transformation", self.transformation),
             "label": ("gold = $label", self.label),
-            "original": ("is_right = ($original = 'right')", self.original),
             "least": ("accepted >= $least", self.least),
             "most": ("accepted <= $most", self.most),
             "shortest": ("n_words >= $shortest", self.shortest),
             "longest": ("n_words <= $longest", self.longest),
         }
         used = {name: pair for name, pair in wanted.items() if pair[1] not in (None, "")}
-        sql = " and ".join(condition for condition, _ in used.values())
+        predicted = [PREDICTED[self.original][1]] if self.original else []
+        sql = " and ".join([*predicted, *(condition for condition, _ in used.values())])
         return sql, {name: value for name, (_, value) in used.items()}
 
     def text_conditions(self) -> tuple[str, dict[str, Any]]:

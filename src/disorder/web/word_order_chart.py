@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from disorder.web.rebuilt_texts import PlacedWord
+from disorder.verbs.rebuilt_texts import PlacedWord
 
 # sizes in pixels
 ROW = 24

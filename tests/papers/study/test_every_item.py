@@ -288,7 +288,7 @@ def test_several_seeds_are_a_mean_in_an_interval(rows: Path) -> None:
 
 def test_the_models_of_table_5_do_not_abstain(rows: Path, tmp_path: Path) -> None:
     found = made(study_items()["unli/table5"], rows, out=tmp_path)
-    assert len(list(tmp_path.glob("models/*max-entropy*/training.json"))) == 2
+    assert len(list(tmp_path.glob("models/*max-entropy*/result.json"))) == 2
     assert not list(tmp_path.glob("models/*/calibration.json"))
     assert {cell.row["recipe"] for cell in found.cells} == {
         "plain",
@@ -299,7 +299,7 @@ def test_the_models_of_table_5_do_not_abstain(rows: Path, tmp_path: Path) -> Non
 
 def test_a_finished_training_is_reused(rows: Path, tmp_path: Path) -> None:
     made(study_items()["unli/table6"], rows, out=tmp_path)
-    records = {path: path.stat().st_mtime_ns for path in tmp_path.glob("models/*/training.json")}
+    records = {path: path.stat().st_mtime_ns for path in tmp_path.glob("models/*/result.json")}
     assert len(records) == 2
     made(study_items()["unli/table6"], rows, out=tmp_path)
     assert {path: path.stat().st_mtime_ns for path in records} == records

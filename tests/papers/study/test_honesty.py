@@ -236,7 +236,7 @@ def test_several_training_sets_are_trained_on_together(as_data: Any, tmp_path: P
     found = disorder.study(
         "unli/table6", "bow", "mnli:matched", train=[first, second], set_={"epochs": 1}, out=out
     )
-    records = [json.loads(path.read_text()) for path in out.glob("models/*/training.json")]
+    records = [json.loads(path.read_text()) for path in out.glob("models/*/result.json")]
     assert {record["n_train"] for record in records} == {54}, "no row is kept apart"
     assert {record["request"]["settings"]["epoch"] for record in records} == {"last"}
     assert any("first.jsonl" in note and "second.jsonl" in note for note in found.notes)

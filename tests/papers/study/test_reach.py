@@ -14,7 +14,6 @@ import pytest
 from disorder.papers.study import (
     PAPERS,
     StudyItem,
-    as_markdown,
     check_item,
     check_table,
     read_studies,
@@ -24,6 +23,7 @@ from disorder.papers.study import (
 from disorder.papers.study.pipeline import Reach
 from disorder.papers.study.published_tables import PublishedRow
 from disorder.papers.study.reaching import NO_PIPELINE, printed_cells, why_out_of_reach
+from disorder.results.render import render
 
 Command = Callable[..., tuple[int, str, str]]
 ITEMS = [item for item in study_items().values() if item.paper_name in PAPERS]
@@ -139,7 +139,7 @@ def test_a_stored_page_is_what_the_program_writes_now(folder: Path) -> None:
     spec.loader.exec_module(script)
     study = read_study(folder)
     assert script.renewed(study) == study
-    assert (folder / "study.md").read_text(encoding="utf-8") == as_markdown(study)
+    assert (folder / "study.md").read_text(encoding="utf-8") == render(study.result, "markdown")
 
 
 @pytest.mark.parametrize("folder", STORED, ids=lambda folder: folder.name)

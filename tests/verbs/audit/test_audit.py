@@ -502,7 +502,10 @@ class TestReview:
 
     def test_a_constant_prediction_gives_no_verdict_on_reading(self, jsonl: Write) -> None:
         rows = [
-            row | {"label": "neutral" if i else "entailment"} for i, row in enumerate(pairs(60))
+            {"id": e.id, "text_a": e.text_a, "text_b": e.text_b, "label": label}
+            for e, label in zip(
+                read_data("builtin").examples[:60], ["entailment", *["neutral"] * 59], strict=True
+            )
         ]
         run = audit("always:neutral", str(jsonl(rows)), q=3, task="mnli", with_=["derange"])
         assert run.verdict.startswith("Undecided: accuracy 0.98")

@@ -17,6 +17,7 @@ from disorder.results.conclusion import sentence
 from disorder.results.render import render
 from disorder.results.run_result import run_result
 from disorder.results.run_tables import score_grid
+from disorder.verbs.audit.watching import StopWhen
 from disorder.verbs.compare.finished_run import FinishedRun
 from tiny_onnx import bag_of_words
 from zoo import Row
@@ -192,6 +193,15 @@ class TestScope:
         assert run.conclusion.kind == "reads_order"
         assert run.conclusion.n == 300
 
+    def test_rows_with_an_empty_text_are_said_to_be_left_out(self, tmp_path: Path) -> None:
+        rows = [
+            row | {"text_b": row["text_b"] if i % 4 < 2 else ""}
+            for i, row in enumerate(zoo.longer_pairs(200))
+        ]
+        run = audited(rows, lambda texts: zoo.reads_order([a for a, _ in texts]), tmp_path)
+        [said] = [str(each) for each in run.conclusion.caveats if each.kind == "left_out"]
+        assert said.startswith("100 of 200 rows are left out as they are read (empty text: 100)")
+
     def test_row_8_a_text_that_did_not_move_is_not_judged(self, tmp_path: Path) -> None:
         def model(texts: Sequence[tuple[str, str]]) -> list[str]:
             return zoo.reads_order([a for a, _ in texts])
@@ -212,7 +222,8 @@ class TestComparing:
         assert misled.conclusion.kind == "misled_by_order"
         compared = disorder.compare(tmp_path / "bag", tmp_path / "misled")
         said = str(compared)
-        assert "misleads" in said
+        assert "Order misleads misled_by_phrase" in said
+        assert "keeps its skill" in said
         assert "uses word order more" not in said
         assert "uses word order less" not in said
 
@@ -229,6 +240,10 @@ class TestGate:
         run = audited(rows, zoo.bag_of_tokens("plain"), tmp_path)
         found = disorder.gate(run, f"skill_kept > {run['derange', 'skill_kept'].value}")
         assert found.state == "undecided"
+        assert found.passed  # exit 0, neither green nor red
+        said = render(found.result, "terminal")
+        assert "UNDECIDED" in said
+        assert all(" ".join(each.text.split()[:3]) in said for each in run.conclusion.caveats)
 
 
 class TestRareLabels:
@@ -254,6 +269,20 @@ class TestFamilies:
         many = audited(copied, zoo.reads_or_counts, tmp_path / "copied")
         widths = [run.conclusion.high - run.conclusion.low for run in (once, many)]
         assert widths[1] == pytest.approx(widths[0], rel=0.5)
+
+    def test_copies_of_three_texts_decide_nothing(self, tmp_path: Path) -> None:
+        """And the sentence says why, not that more of the same would help."""
+        rows = [row | {"label": f"l{i}"} for i, row in enumerate(zoo.evidence_rows("plain", 3))]
+        copied = zoo.families(rows, 10)
+        known = {tuple(sorted(zoo.plain_words(row["text"]))): row["label"] for row in copied}
+
+        def bag(texts: Sequence[str]) -> list[str]:
+            return [known.get(tuple(sorted(zoo.plain_words(text))), "l0") for text in texts]
+
+        run = audited(copied, bag, tmp_path)
+        assert run.conclusion.kind == "undecided"
+        assert "weigh as much as 3 families" in run.conclusion.because
+        assert run.conclusion.more_examples is None
 
     def test_families_may_be_named_by_a_column(self, tmp_path: Path) -> None:
         """Rows that look independent, of 30 authors: every interval is that of 30 observations."""
@@ -304,12 +333,42 @@ class TestNoise:
         assert "changes_by_itself" not in caveats(run)
 
 
+def counted_looks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """After how many examples the stop rule was looked at, as the run goes on."""
+    looks: list[int] = []
+    take = StopWhen.take
+
+    def counted(self: StopWhen, outcomes: Any, n_done: int, **more: Any) -> None:
+        looks.extend(n_done for spec in outcomes if spec == "derange")
+        take(self, outcomes, n_done, **more)
+
+    monkeypatch.setattr(StopWhen, "take", counted)
+    return looks
+
+
 class TestStopping:
-    def test_row_14_all_predicted_is_not_early(self, tmp_path: Path) -> None:
-        rows = zoo.evidence_rows("plain", 300)
+    def test_row_14_all_predicted_is_not_early(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        looks = counted_looks(monkeypatch)
+        rows = zoo.evidence_rows("plain", 1_500)
         model = zoo.bag_of_tokens("plain")
-        run = audited(rows, model, tmp_path, stop_when="width(p_c) < 0.0001")
+        run = audited(rows, model, tmp_path, q=2, stop_when="width(p_c) < 0.0001")
         assert "stopped_early" not in caveats(run)
+        assert run["derange", "p_c"].n == 1_500
+        assert len(looks) >= 20
+        assert looks[-1] == 1_500
+
+    def test_row_14_another_width_takes_another_number(self, tmp_path: Path) -> None:
+        rows = zoo.half_order_rows(1_500)
+        used = []
+        for width in (0.12, 0.2):
+            where = tmp_path / str(width)
+            where.mkdir()
+            run = audited(rows, zoo.reads_or_counts, where, q=2, stop_when=f"width(p_c) < {width}")
+            assert "stopped_early" in caveats(run)
+            used.append(run["derange", "p_c"].n)
+        assert 1_500 > used[0] > used[1] >= 200
 
 
 def test_a_control_that_is_the_original_counts_as_the_original() -> None:

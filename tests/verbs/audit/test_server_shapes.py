@@ -278,7 +278,7 @@ def test_a_storm_of_429_is_survived_and_leaves_a_trace(examples: list[Example]) 
     assert again.scores == run.scores
 
 
-@pytest.mark.parametrize("spec", ["anthropic:claude", "rerank:x", "nothing"])
+@pytest.mark.parametrize("spec", ["anthropic:claude", "ranker:x", "nothing"])
 def test_a_dry_run_refuses_models_that_do_not_exist(spec: str, run: Command) -> None:
     code, _, err = run("audit", spec, "builtin", "--dry-run")
     assert code == 2

@@ -443,7 +443,7 @@ def test_a_model_that_thinks_gets_room_to_answer() -> None:
 def test_options_of_servers_are_for_servers(run: Command) -> None:
     code, _, err = run("audit", "builtin", "builtin", "--base-url", "http://one/v1")
     assert code == 2
-    assert "--base-url is for embed: and openai: models; builtin is none" in err
+    assert "--base-url is for embed:, openai: and rerank: models; builtin is none" in err
     code, _, err = run("audit", "openai:fake", "builtin")
     assert code == 2
     assert "no host is called unless you name it" in err

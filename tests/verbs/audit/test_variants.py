@@ -11,6 +11,7 @@ import pytest
 
 import disorder
 from disorder.errors import DisorderError
+from disorder.verbs.audit import preview
 
 FILL = ["we", "saw", "the", "new", "band", "play", "once", "again", "at", "home", "today"]
 Row = dict[str, str]
@@ -74,6 +75,55 @@ class TestByItself:
             audited(model, out=tmp_path / name)
         assert disorder.compare(tmp_path / "bag", tmp_path / "other").differences
 
+    def test_a_constant_model_gets_the_fewest(self) -> None:
+        assert audited(lambda texts: ["1"] * len(texts)).settings["q"] == 5
+
+    def test_copies_do_not_say_how_much_lies_between_examples(self) -> None:
+        """As many families as examples without copies: q is no higher with them."""
+        copied = [row | {"id": f"{row['id']}.{k}"} for row in rows(30) for k in range(3)]
+        assert audited(half_random, copied).settings["q"] <= audited(half_random).settings["q"]
+
+
+@pytest.mark.parametrize("settings", [{"q": 4}, {"q": 4, "repeats": 2, "with_": "sort"}, {}])
+def test_a_preview_counts_every_text_that_is_predicted(settings: dict[str, Any]) -> None:
+    """Surface controls, texts predicted again, and those that say how many variants to take."""
+    asked: list[str] = []
+
+    def counted(texts: Sequence[str]) -> list[str]:
+        asked.extend(texts)
+        return half_random([text.lower().strip(".") for text in texts])
+
+    written = [row | {"text_a": f"{row['text_a'].capitalize()}."} for row in rows(120)]
+    audited(counted, written, **settings)
+    most = preview(counted, written, **{"with_": "derange"} | settings).n_questions
+    least = 0.95 if settings else 0.5  # by itself it takes 5 to 10 variants
+    assert least * most <= len(asked) <= most
+
+
+@pytest.mark.parametrize(
+    ("n", "settings"),
+    [
+        (120, {}),
+        (220, {"q": 2}),  # enough rows to time whether it goes on until it is decided
+        (220, {"q": 2, "with_": ["sort", "derange"]}),
+        (220, {"q": 2, "repeats": 0, "until": "decided"}),
+        (220, {"q": 1, "fidelity": "paper"}),
+    ],
+)
+def test_no_audit_makes_more_model_calls_than_its_preview_says(
+    n: int, settings: dict[str, Any]
+) -> None:
+    asked: list[str] = []
+
+    def counted(texts: Sequence[str]) -> list[str]:
+        asked.extend(texts)
+        return half_random([text.lower().strip(".") for text in texts])
+
+    written = [row | {"text_a": f"{row['text_a'].capitalize()}."} for row in rows(n)]
+    given = {"with_": "derange"} | settings
+    audited(counted, written, **given)
+    assert len(asked) <= preview(counted, written, **given).n_questions
+
 
 class TestAsAskedFor:
     def test_a_number_leaves_short_texts_out(self) -> None:
@@ -95,9 +145,9 @@ class TestAsAskedFor:
 
 
 class TestShortTexts:
-    """Row 17: no example is left out for wanting q, and every reason has its count."""
+    """No example is left out for wanting q, and every reason has its count."""
 
-    def test_they_are_used_with_the_orders_they_have(self) -> None:
+    def test_row_17_they_are_used_with_the_orders_they_have(self) -> None:
         short = [
             {"id": f"s{i}", "text_a": f"{word} band", "label": str(i % 2)}
             for i, word in enumerate(["bad", "good"] * 20)
@@ -106,7 +156,7 @@ class TestShortTexts:
         assert run["derange", "accuracy"].n == 100
         assert run.skips["derange"] == {}
 
-    def test_every_reason_is_listed_with_its_count(self) -> None:
+    def test_row_17_every_reason_is_listed_with_its_count(self) -> None:
         alone = [{"id": f"a{i}", "text_a": "bad", "label": "0"} for i in range(20)]
         run = audited(bag, [*rows(60), *alone])
         assert sum(run.skips["derange"].values()) == 20

@@ -90,6 +90,18 @@ def test_the_interval_covers(zoo: dict[str, Any]) -> None:
         assert share >= 0.90, (model, mix, n)
 
 
+@pytest.mark.parametrize("kept", [0.0, 0.81])
+def test_a_run_that_ends_when_it_is_decided_is_as_seldom_wrong(
+    zoo: dict[str, Any], kept: float
+) -> None:
+    """Of 40 runs no more than happens once in 1,000 where 5 % are wrong, or 7 % not covered."""
+    found = zoo["stopped"](zoo["StoppedCell"](kept, copies=3), 1_000, 40)
+    assert found.n_runs == found.n_intervals == 40
+    assert (found.n_early == 40) == (kept == 0)
+    assert found.n_wrong <= binom.ppf(0.999, 40, 0.05)
+    assert found.n_intervals - found.n_covered <= binom.ppf(0.999, 40, 0.07)
+
+
 def test_every_cell_has_a_truth_with_its_kinds(texts: dict[str, Any]) -> None:
     cells = texts["cells"]()
     assert len(cells) == len(set(cells)) > 100

@@ -113,10 +113,10 @@ def test_the_page_says_how_conclusions_are_drawn(found: Comparison) -> None:
     assert 'id="conclusions"' in render(found.result, "page")
 
 
-def test_one_test_has_one_p_wherever_it_is_shown(
+def test_row_16_one_test_has_one_p_wherever_it_is_shown(
     command: Command, folders: dict[str, Path], found: Comparison
 ) -> None:
-    """Issue 25, row 16: headline, terminal, page and JSON rest on the same corrected p."""
+    """Headline, terminal, page and JSON rest on the same corrected p."""
     [said] = found.conclusions
     main = [d for d in found.differences if d.family == "main"]
     assert main == [said.original, said.skill_kept]

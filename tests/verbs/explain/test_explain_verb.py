@@ -343,3 +343,15 @@ def test_a_page_says_where_two_explanations_disagree() -> None:
     assert "order is used according to one, and not according to another" in line
     assert "these explanations disagree" in render(found.result, "page")
     assert not explain("builtin", by="one", **SMALL).disagreements
+
+
+def test_what_is_left_out_is_said_once(jsonl: Write, run: Any) -> None:
+    """Eight explanations of short texts printed a line for each reason, each its own."""
+    short = [row | {"id": f"short-{row['id']}"} for row in pairs(12, n_words=1)]
+    path = jsonl([*pairs(12), *short])
+    by = ["omega_curve", "accepted_by_length", "overlap", "minitree:tagger=at_hand"]
+    named = [word for each in by for word in ("--by", each)]
+    _, out, _ = run("explain", "uniform", path, *named, "--q", 5, "--language", "en")
+    assert out.count("left out:") == 1
+    told = " ".join(out.split())
+    assert "omega_curve, accepted_by_length, overlap, minitree: left out: 12 (1 distinct" in told

@@ -4,6 +4,7 @@ does all the matching.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -155,6 +156,11 @@ def test_exactly_the_planted_head_is_found_and_the_model_fails_without_it(
     assert found.scores["all, without the matching heads"].value == 0.5
     assert found.scores["all, without random heads"].value > 0.6
     ablated = next(figure for figure in found.figures if figure.name == "heads_ablation")
+    words = set(re.findall(r">([^<>]+)</text>", ablated.svg)) | {
+        *re.findall(r">([^<>]+)</tspan>", ablated.svg)
+    }
+    assert {"showed", "the heads", "both labels"} <= words, "an axis says what its sets are"
+    assert not {"positives", "balanced", "random", "dev-r"} & words
     about = Subject(load(f"hf:{matcher}", task=SAME), data, Settings())
     breaks = sum(head == GATHERS for [head] in random_heads(about, [PLANTED], 20))
     assert {(row["draws"], row["draws as low"]) for row in ablated.rows} == {(20, breaks)}

@@ -104,6 +104,16 @@ def test_length_has_the_words_of_the_perturbed_texts(jsonl: Write) -> None:
     assert max(row["to"] for row in second.figures[0].rows) == 10
 
 
+def test_an_axis_of_words_counts_whole_words(jsonl: Write) -> None:
+    rows = [row | {"id": f"{n}-{row['id']}"} for n in (4, 5) for row in pairs(15, n_words=n)]
+    found = explain("uniform", str(jsonl(rows)), by="accepted_by_length:bins=2", q=3)
+    [figure] = found["accepted_by_length"].figures
+    texts = re.findall(r">([^<>]+)</text>", figure.svg)
+    ticks = texts[: texts.index("words in the perturbed texts (middle of the bin)")]
+    assert ticks
+    assert all(tick.isdecimal() for tick in ticks)
+
+
 def test_sides_tell_a_model_that_reads_the_second_text_only(jsonl: Write) -> None:
     path = jsonl(mostly_entailment())
     found = explain(first_word, str(path), by="sides", q=20, limit=33)["sides"]

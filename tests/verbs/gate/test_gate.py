@@ -406,8 +406,8 @@ class TestShown:
         assert [[child.tag for child in case] for case in suite] == [["system-out"], ["failure"]]
         assert {"message", "type"} == set(suite[1][0].attrib)
 
-    def test_undecided_is_neither_green_nor_red_anywhere(self) -> None:
-        """Issue 25, row 15: a smaller run must not turn FAIL into a pass."""
+    def test_row_15_undecided_is_neither_green_nor_red_anywhere(self) -> None:
+        """A smaller run must not turn FAIL into a pass."""
         decision = gate(made(), ["omega_max > 0.95"])
         told = "about 3,000 more examples would decide it"
         assert rows_of(terminal(decision))[0].startswith("UNDECIDED")
@@ -439,7 +439,7 @@ class TestShown:
         told = gate(made(), ["omega_max > 0.96"]).result.notes[0]
         assert told.endswith("the value is too near to the limit for more examples to decide it")
 
-    def test_the_caveats_of_the_audit_are_printed(self) -> None:
+    def test_row_15_the_caveats_of_the_audit_are_printed(self) -> None:
         caveat = Caveat(kind="left_out", text="270 of 300 examples were left out")
         concluded = Conclusion(
             kind="bag_of_words",

@@ -18,6 +18,7 @@ from conftest import Command, pairs
 from disorder.errors import DisorderError
 from disorder.models import load
 from disorder.models.causal import CausalModel
+from disorder.models.prompting import Question
 from disorder.requests.settings import Settings
 from disorder.store.sample_parts import SampleParts
 from disorder.verbs.prompting import prompt_of
@@ -145,6 +146,8 @@ PAIRED = [
     [
         (CHOICES, {"choose_by": "likelihood"}, "acc,none"),
         (CHOICES, {"choose_by": "normalised"}, "acc_norm,none"),
+        (CHOICES, {"choose_by": "letter", "chat": "on"}, "acc,none"),
+        (CHOICES, {"choose_by": "likelihood", "chat": "on"}, "acc,none"),
         (PAIRED, {}, "acc,none"),
     ],
 )
@@ -153,10 +156,13 @@ def test_lm_eval_decides_choices_and_pairs_as_we_do(
     options: dict[str, Any],
     metric: str,
     tiny_llama: Path,
+    tiny_chat: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pytest.importorskip("lm_eval", reason="needs lm-eval (pip install --group peers)")
+    is_chat = options.get("chat") == "on"
+    folder = tiny_chat if is_chat else tiny_llama
     from lm_eval import simple_evaluate
     from lm_eval.models.huggingface import HFLM
     from lm_eval.tasks import TaskManager
@@ -167,7 +173,7 @@ def test_lm_eval_decides_choices_and_pairs_as_we_do(
     group = texts.export(tmp_path / "task", as_="lm-eval", **options)
     theirs = simple_evaluate(
         model=HFLM(
-            pretrained=str(tiny_llama),
+            pretrained=str(folder),
             dtype="float32",
             device="cpu",
             backend="causal",
@@ -176,11 +182,12 @@ def test_lm_eval_decides_choices_and_pairs_as_we_do(
         tasks=[group],
         task_manager=TaskManager(include_path=str(tmp_path / "task"), include_defaults=False),
         bootstrap_iters=0,
+        apply_chat_template=is_chat,
         verbosity="ERROR",
     )
-    more = {**options, "chat": "off"} if options else {}
+    more = {"chat": "off", **options} if options else {}
     run = disorder.audit(
-        f"causal:{tiny_llama}",
+        f"causal:{folder}",
         rows,
         language="en",
         cache="off",
@@ -188,6 +195,7 @@ def test_lm_eval_decides_choices_and_pairs_as_we_do(
         **asked,
         **more,
     )
+    raw = _raw_scores(rows, options, folder, theirs["samples"])
     table = SampleParts.open(tmp_path / "run", to_write=False).table().to_pylist()
     ours = {
         (row["transformation"], row["example"], row["variant"]): row["probabilities"]
@@ -198,6 +206,7 @@ def test_lm_eval_decides_choices_and_pairs_as_we_do(
         for sample in theirs["samples"][f"{group}_{name}"]:
             doc = sample["doc"]
             found = np.array([float(each[0]) for each in sample["filtered_resps"]])
+            np.testing.assert_allclose(raw[tuple(doc["choices"]), doc["prompt"]], found, atol=1e-4)
             if metric.startswith("acc_norm"):
                 found /= [len(text) for text in doc["choices"]]
             expected = np.exp(found) / np.exp(found).sum()
@@ -205,6 +214,31 @@ def test_lm_eval_decides_choices_and_pairs_as_we_do(
             np.testing.assert_allclose(mine, expected, atol=1e-4)
         accuracy = theirs["results"][f"{group}_{name}"][metric]
         assert run[name, "accuracy"].value == pytest.approx(accuracy, abs=1e-6)
+
+
+def _raw_scores(
+    rows: list[dict[str, Any]], options: dict[str, Any], folder: Path, samples: dict[str, Any]
+) -> dict[tuple[tuple[str, ...], str], Any]:
+    """Our log-likelihoods of what stands in the exported rows, by options and prompt."""
+    data = disorder.read_data(rows, language="en")
+    asked = [(s["doc"]["prompt"], s["doc"]["choices"]) for each in samples.values() for s in each]
+    if not options:
+        model: Any = load(f"causal:{folder}", task=data.task).predictor
+        return {
+            (tuple(choices), text): model.scorer.log_likelihoods(choices) for text, choices in asked
+        }
+    prompt = prompt_of(data, Settings(**{"chat": "off", **options}))
+    model = load(f"causal:{folder}", task=data.task, options={"prompt": prompt}).predictor
+    return {
+        (tuple(choices), text): model.option_scores([Question("", (), text, tuple(choices))])[0]
+        for text, choices in asked
+    }
+
+
+def test_a_chat_with_examples_is_not_written_for_lm_eval(others: str, tmp_path: Path) -> None:
+    texts = disorder.perturb("builtin", with_="derange", limit=2)
+    with pytest.raises(DisorderError, match="each as turns of its own"):
+        texts.export(tmp_path / "t", as_="lm-eval", chat="on", shots=1, shots_from=others)
 
 
 # a provider that says the same to everything; inspect_ai's own mock counts tokens by the network

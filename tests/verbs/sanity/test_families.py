@@ -94,6 +94,84 @@ def test_no_family_swallows_the_data() -> None:
     )
 
 
+def copies_of(texts: list[str], n: int, labels: list[str] | None = None) -> list[Example]:
+    """So many near copies of each text, which differ in one word at the end."""
+    labels = labels or [f"l{i}" for i in range(len(texts))]
+    return [
+        Example.of(f"{i}.{k}", f"{text} copy{k}", None, label)
+        for i, (text, label) in enumerate(zip(texts, labels, strict=True))
+        for k in range(n)
+    ]
+
+
+class TestCopies:
+    """Near copies of each other are one family however large a share of the rows they are."""
+
+    texts = (
+        "the ferry left before dawn with nine tired sailors",
+        "my aunt paints small birds on old wooden plates",
+        "nobody could say who had moved that heavy piano",
+    )
+
+    @pytest.mark.parametrize("n", [10, 33, 100])
+    def test_of_three_texts_are_three_families(self, n: int) -> None:
+        found = find_families(copies_of(list(self.texts), n))
+        assert found.n == 3
+        assert np.bincount(found.number).tolist() == [n] * 3
+        assert not found.notes
+
+    def test_to_the_letter_are_one_family_whatever_their_labels(self) -> None:
+        rows = [Example.of(str(i), self.texts[i % 3], None, f"l{i % 2}") for i in range(90)]
+        assert find_families(rows).n == 3
+
+    def test_one_row_that_is_mislabelled_or_less_alike_is_all_that_is_lost(self) -> None:
+        rows = copies_of(list(self.texts), 100)
+        noisy = [
+            replace(row, label="l0" if row.label == "l1" else "l1") if i % 100 == 50 else row
+            for i, row in enumerate(rows)
+        ]
+        found = find_families(noisy)
+        assert found.n == 6
+        assert sorted(np.bincount(found.number).tolist()) == [1, 1, 1, 99, 99, 99]
+        [note] = found.notes
+        assert note.startswith("3 of 300 rows")
+        words = self.texts[0].split()
+        further = having(rows[0], id="further", text_a=" ".join([*words[:-1], "copy7", "fog"]))
+        assert np.bincount(find_families([*rows, further]).number).max() >= 100
+
+    def test_of_pairs_need_both_texts(self) -> None:
+        hub = "is this review of the film kind or is it not"
+        single = copies_of(list(self.texts), 40)
+        pairs = [having(row, text_b=f"{hub} {row.id[-1]}") for row in single]
+        assert find_families(pairs).n == 3
+        others = [having(row, text_b=f"{hub} {i}") for i, row in enumerate(examples(120))]
+        assert find_families(others).n == 120
+
+    def test_a_template_whose_words_decide_the_label_is_many_families(self) -> None:
+        words = [f"w{i}" for i in range(40)]
+        rows = [
+            Example.of(str(i), f"{self.texts[0]} {words[i % 40]}", None, f"l{i % 40 % 2}")
+            for i in range(400)
+        ]
+        assert find_families(rows).n == 40
+
+    def test_a_template_with_two_gaps_is_many_families(self) -> None:
+        rows = [
+            Example.of(str(i), f"w{i % 20} said {self.texts[i % 2]} v{i // 20}", None, f"l{i % 2}")
+            for i in range(200)
+        ]
+        assert find_families(rows).n == 200
+
+    def test_the_same_words_in_other_orders_are_no_copies(self) -> None:
+        rng = np.random.default_rng(0)
+        words = some(rng, 10)
+        rows = [
+            Example.of(str(i), " ".join([*rng.permutation(words), f"is{i % 2}"]), None, f"l{i % 2}")
+            for i in range(600)
+        ]
+        assert find_families(rows).n > 500
+
+
 def test_a_text_in_every_row_joins_nothing() -> None:
     rows = [having(each, text_b="is this review kind or is it unkind") for each in examples(300)]
     assert find_families(rows).n == 300

@@ -90,7 +90,7 @@ def test_the_folder_predicts_as_the_network_did(model: str, tmp_path: Path) -> N
     assert np.array_equal(predictions, again([(row["text_a"], row["text_b"]) for row in rows]))
     assert predictor.fingerprint == again.fingerprint != ""
     files = {path.name for path in done.folder.iterdir()}
-    assert {"README.md", "training.json", "config.json"} <= files
+    assert {"README.md", "result.json", "config.json"} <= files
     assert "checkpoints" not in files
 
 

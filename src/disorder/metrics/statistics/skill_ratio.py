@@ -311,9 +311,10 @@ class SkillRatio:
 
     def plain(self, which: int) -> Score:
         """What the skill is measured in, after (0) or before (1), with its interval."""
-        value = min(1.0, self.chance + (self.after, self.before)[which])  # not above by rounding
-        half = student(self.freedom) * sqrt(self.covariance[which, which])
         lowest = 0.0 if self.chance else -1.0
+        raw = self.chance + (self.after, self.before)[which]
+        value = min(1.0, max(lowest, raw))  # not outside by rounding
+        half = student(self.freedom) * sqrt(self.covariance[which, which])
         return Score(value, max(lowest, value - half), min(1.0, value + half), len(self))
 
     def _no_skill(self) -> str:

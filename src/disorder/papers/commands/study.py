@@ -11,7 +11,7 @@ import typer
 
 from disorder.cli.folders import new_folder, resumable
 from disorder.cli.output import console as new_console
-from disorder.cli.output import print_json, print_text
+from disorder.cli.output import print_json, print_text, show
 from disorder.errors import DisorderError
 from disorder.papers.requests import StudyOptions, StudyOutput
 from disorder.registry import verb
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from disorder.papers.study import Study, StudyItem
-    from disorder.results.result import Grid
 
 WIDTH = 80  # of a terminal
 MARGIN = 16  # for the names of items in a list
@@ -42,7 +41,7 @@ Given = Annotated[
 @verb(
     group="Measure",
     python="disorder.papers.study:study",
-    shows="disorder.papers.commands.study:show_again",
+    reads="disorder.papers.study:read_study",
 )
 def study(
     name: Name = None,
@@ -77,7 +76,7 @@ def study(
     if as_json:
         print_json(found.result.as_data())
         return
-    show(found, new_console(), folder)
+    show(found.result, [] if folder is None else [f"Page: {folder}/report.html"])
 
 
 def _new_folder(name: str, given: Sequence[str]) -> Path | None:
@@ -117,50 +116,6 @@ def _computed(
         if folder is not None:
             stack.enter_context(resumable(folder, "result.json"))
         return compute(name, *given, as_=names, out=folder, progress=bar, **options)
-
-
-def show_again(folder: Path, *, latex: bool) -> None:
-    """A finished study again."""
-    from disorder.papers.study import paper_grid, read_study
-    from disorder.results.render import latex_table
-
-    found = read_study(folder)
-    if latex:
-        print_text(latex_table(paper_grid(found)), end="")
-        return
-    show(found, new_console(), folder)
-
-
-def show(found: Study, console: Console, folder: Path | None) -> None:
-    """The table, what was left out, and where the page lies."""
-    from rich.text import Text
-
-    from disorder.papers.study.table_lines import printed_grid, why_not
-    from disorder.results.terminal import print_table
-
-    console.print(Text(f"\n{found.item}: {found.title}", style="dim"), soft_wrap=True)
-    console.print(Text(found.verdict, style="bold"), soft_wrap=True)
-    console.print(Text(found.does, style="dim"), soft_wrap=True)
-    if found.cells:
-        print_table(console, _grid(found))
-    elif found.published:
-        print_table(console, printed_grid(found))
-    console.print()
-    for note in [*why_not(found), *found.notes, *found.remarks]:
-        console.print(Text(note), soft_wrap=True)
-    for command in found.commands:
-        console.print(Text(f"  {command}", style="bold"), soft_wrap=True)
-    if folder is not None:
-        console.print(Text(f"\nPage: {folder}/report.html", style="bold"), soft_wrap=True)
-
-
-def _grid(found: Study) -> Grid:
-    """The lines of the study; what all rows have in common stands above the table."""
-    from disorder.papers.study.table_lines import constants, keys_of, study_grid
-
-    same = constants(found)
-    keys = [key for key in keys_of(found) if key not in same]
-    return study_grid(found, keys, ", ".join(f"{key} {value}" for key, value in same.items()))
 
 
 def _list(console: Console, name: str | None, data_dir: str | None, *, as_json: bool) -> None:

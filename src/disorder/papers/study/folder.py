@@ -13,6 +13,7 @@ from disorder.papers.requests import StudyOptions
 from disorder.papers.study.item import study_items
 from disorder.papers.study.result import PublishedNumber, Study
 from disorder.papers.study.table_lines import (
+    constants,
     keys_of,
     lines,
     paper_grid,
@@ -21,12 +22,10 @@ from disorder.papers.study.table_lines import (
     why_not,
 )
 from disorder.requests.option import changed, command_line
-from disorder.results.markup import markdown_text
-from disorder.results.render import latex_table, markdown_table, render
-from disorder.results.result import Figure, Result, Row, Section, as_csv
+from disorder.results.render import render
+from disorder.results.result import Figure, Grid, NextStep, Result, Row, Section, as_csv
 from disorder.results.saving import RECORD, record_of
 from disorder.store.storage import make_folder, write_atomically
-from disorder.visible_text import visible
 
 MEANINGS = {
     "ours": ("bold", "our number and its 95 % interval over examples; counts have none"),
@@ -96,10 +95,11 @@ def write_study(folder: Path, study: Study) -> None:
     """Write all files."""
     write_record(folder, study)
     write_atomically(folder / "study.csv", as_csv(csv_rows(study)))
+    found = study.result
     files = {
-        "study.md": as_markdown(study),
-        "study.tex": latex_table(paper_grid(study)),
-        "report.html": render(result_of(study), "page", in_folder=True),
+        "study.md": render(found, "markdown"),
+        "study.tex": render(found, "latex"),
+        "report.html": render(found, "page", in_folder=True),
     }
     for name, text in files.items():
         write_atomically(folder / name, text.encode("utf-8", "backslashreplace"))
@@ -137,32 +137,6 @@ def _published(number: PublishedNumber | None) -> Row:
     }
 
 
-def as_markdown(study: Study) -> str:
-    """The table in Markdown, to paste."""
-    parts = [
-        f"# {study.item}: {study.title}",
-        "",
-        f"**{_sentence(study.verdict)}**",
-        "",
-        markdown_text(_sentence(study.does)),
-    ]
-    if study.cells:
-        parts += ["", *markdown_table(study_grid(study))]
-        legend = [f"*{name}*: {meaning}." for name, meaning in meanings(study).items()]
-        parts += ["", " ".join(legend)]
-    notes = [*why_not(study), *study.notes, *study.remarks]
-    if notes:
-        parts += ["", *(f"- {markdown_text(note)}" for note in notes)]
-    commands = [*study.commands, command_of(study)]
-    parts += ["", *(f"    {visible(command).replace(chr(10), ' ')}" for command in commands)]
-    return "\n".join(parts) + "\n"
-
-
-def meanings(study: Study) -> dict[str, str]:
-    """What the lines of this table mean."""
-    return dict(MEANINGS[whose] for whose in dict.fromkeys(line.whose for line in lines(study)))
-
-
 def command_of(study: Study) -> str:
     """The command that repeats the study."""
     request = dict(study.request)
@@ -178,42 +152,42 @@ def command_of(study: Study) -> str:
 
 
 def result_of(study: Study) -> Result:
-    """The envelope of a study."""
-    ours = study_grid(study, caption=study.title)
+    """The envelope of a study; what all rows have in common stands above the table."""
+    same = constants(study)
+    keys = [key for key in keys_of(study) if key not in same]
+    caption = ", ".join(f"{key} {value}" for key, value in same.items())
+    published = printed_grid(study)
+    ours = study_grid(study, keys, caption) if study.cells else published
+    meanings = dict(MEANINGS[line.whose] for line in lines(study))
+    legend = [f"{name} = {meaning}" for name, meaning in meanings.items()]
+    about = f"{study.item}: {study.title}"
     return Result(
         verb="study",
-        about=f"{study.item} · {study.title}",
+        title=about,
+        level=1,
+        about=about,
         headline=_sentence(study.verdict),
         request=study.request,
         body=study,
         records=study.records,
-        lead=[f"{study.kind}: {study.does}"],
+        lead=[study.does],
         grids=[ours] if ours.rows else [],
-        sections=list(_sections(study)),
-        notes=[*why_not(study), *study.notes],
+        paper=[paper_grid(study)] if study.cells else [],
+        sections=list(_sections(study, published)),
+        notes=[*legend, *why_not(study), *study.notes, *study.remarks],
+        next_steps=[NextStep(command, "") for command in study.commands],
         command=command_of(study),
         facts={"version": f"disorder {study.version}"},
     )
 
 
-def _sections(study: Study) -> Iterator[Section[None]]:
-    if study.cells:
-        yield Section("lines", "What the lines mean", terms=meanings(study))
+def _sections(study: Study, published: Grid) -> Iterator[Section[None]]:
     if study.pictures:
         figures = [Figure("", each.caption, (), drawn=each.svg) for each in study.pictures]
         yield Section("pictures", "Pictures", figures=figures)
-    if study.commands:
-        yield Section("commands", "How to make it", commands=study.commands)
-    printed = printed_grid(study)
-    if printed.rows or study.remarks:
-        grids = [printed] if printed.rows else []
-        yield Section(
-            "published",
-            "As published",
-            grids=grids,
-            notes=study.remarks,
-            is_folded=len(printed.rows) > LONG_TABLE,
-        )
+    if study.cells and published.rows:
+        is_folded = len(published.rows) > LONG_TABLE
+        yield Section("published", "As published", grids=[published], is_folded=is_folded)
     if study.links:
         links = {link.title: link.page for link in study.links}
         yield Section("links", "Runs, trainings and explanations of this study", links=links)

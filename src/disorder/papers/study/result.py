@@ -219,11 +219,7 @@ class Study(BaseModel):
         return save_study(Path(folder), self)
 
     def __repr__(self) -> str:
-        from disorder.papers.study.table_lines import text_table
-
-        return "\n".join(
-            [f"Study {self.item}: {self.title}", self.verdict, *text_table(self)]
-        ).rstrip()
+        return render(self.result, "terminal").rstrip()
 
     def __str__(self) -> str:
         return repr(self)

@@ -121,6 +121,7 @@ class StudyRequest:
         except BaseException:
             remove_if_empty(folder, was_there=made)
             raise
+        found.notes += bench.notes
         self._fill(found, steps, names, models)
         write_study(folder, found)
         return found

@@ -256,19 +256,6 @@ def paper_grid(study: Study) -> Grid:
     return replace(study_grid(study), caption=caption, name=name_of(study.item))
 
 
-def text_table(study: Study) -> list[str]:
-    """The table in plain text, one string per line; empty where nothing was measured."""
-    if not study.cells:
-        return []
-    header = [*keys_of(study), *headings(study)]
-    rows = [header, *([*line.about, *line.cells] for line in lines(study))]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(header))]
-    return [
-        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
-
-
 WHOSE = ("ours", "published, same model and data", "published, another model")
 MOST = 120  # points of a picture; with more of them nothing can be read
 CAPTION = "{title}: ours with 95 % intervals{published}."

@@ -15,14 +15,15 @@ from disorder.errors import DisorderError, option
 from disorder.papers.study.part_settings import canonical
 from disorder.papers.study.workbench import Workbench, hashed_folder_name, raw_data, short_name
 from disorder.papers.training import Design, Finding, designs, mitigations
-from disorder.safe_io import read_json
 from disorder.specs import split_spec
 from disorder.types import ORIGINAL
 from disorder.verbs.train import (
     EQUAL_ARMS,
     TrainingRequest,
     TrainingSource,
+    is_training,
     loop_setting_names,
+    read_record,
     train_once,
     with_prefix,
 )
@@ -94,10 +95,10 @@ def train_model(
 
 def held_out_notes(spec: Any, what: str) -> list[str]:
     """How many examples a training (`what`) held out, where its recipe needs some for itself."""
-    path = Path(split_spec(spec)[1]) / "training.json" if isinstance(spec, str) else Path()
-    if not path.is_file():
+    folder = Path(split_spec(spec)[1]) if isinstance(spec, str) else Path()
+    if not isinstance(spec, str) or not is_training(folder):
         return []
-    record = read_json(path)
+    record = read_record(folder)
     if record.get("dev_was_trained_on", True):
         return []
     return [f"{what}: trained on {record['n_train']:,} examples; {record['n_dev']:,} were held out"]

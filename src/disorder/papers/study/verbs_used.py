@@ -7,6 +7,7 @@ texts that are drawn again with the run’s seed.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,10 +36,12 @@ from disorder.results.run_folder import read_run
 from disorder.transformations import parse
 from disorder.transformations.rendering import variant_texts
 from disorder.types import ORIGINAL, Dataset, Fidelity, Floats, Texts
-from disorder.verbs.audit import audit, resume
+from disorder.verbs.audit import audit, preview, resume
 from disorder.verbs.compare import FinishedRun
 from disorder.verbs.explain import Explanations, explain, write_folder
 from disorder.verbs.train import with_prefix
+
+logger = logging.getLogger("disorder")
 
 
 @dataclass(frozen=True)
@@ -107,23 +110,30 @@ def audit_once(
             cache=bench.settings.cache,
             progress=progress,
         )
-        return run, folder
-    run = audit(
-        model,
-        raw_data(data),
-        with_=specs,
-        q=q,
-        limit=limit,
-        short=bench.settings.short or short,
-        seed=bench.settings.seed,
-        fidelity=bench.fidelity,
-        out=folder,
-        progress=progress,
-        engine=bench.settings.engine,
-        workers=bench.settings.workers,
-        **_curtailed(bench, curtails),
-        **bench.predicting(model, data),
-    )
+    else:
+        settings: dict[str, Any] = {
+            "with_": specs,
+            "q": q,
+            "limit": limit,
+            "short": bench.settings.short or short,
+            "seed": bench.settings.seed,
+            "fidelity": bench.fidelity,
+            "engine": bench.settings.engine,
+            "workers": bench.settings.workers,
+            **_curtailed(bench, curtails),
+            **bench.predicting(model, data),
+            **bench.budget_left(),
+        }
+        n_calls = preview(model, raw_data(data), **settings).n_questions
+        what = f"{short_name(model)} on {short_name(data)}"
+        logger.info("%s: at most %s model calls", what, f"{n_calls:,}")
+        run = audit(model, raw_data(data), out=folder, progress=progress, **settings)
+    bench.spent.update(run.spent)
+    bench.notes += [
+        f"{short_name(model)} on {short_name(data)}: {n:,} examples {reason}"
+        for reason, n in run.skips.get("data", {}).items()
+        if reason.startswith("not predicted")
+    ]
     return run, folder
 
 
@@ -197,7 +207,9 @@ def explain_in_folder(
         progress=with_prefix(bench.progress, f"{short_name(model)} {short_name(data)}"),
         **settings,
         **reading,
+        **bench.budget_left(),
     )
+    bench.spent.update(found.spent)
     made = {
         **settings,
         "by": by,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -16,12 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from disorder.data import honest_name
-from disorder.errors import DisorderError, option
+from disorder.errors import DisorderError, NothingToMeasure, option
 from disorder.models import load
 from disorder.papers.requests import PaperFidelity
 from disorder.papers.study.part_settings import PartSettings, StudySettings, with_settings
 from disorder.papers.study.result import StepResult, StudyLink
 from disorder.papers.training import FinishedDesigns
+from disorder.requests.audit import BudgetOptions
+from disorder.requests.option import declared_in
 from disorder.requests.settings import Settings
 from disorder.results.run import Run
 from disorder.results.writing import short_name as without_folders
@@ -149,6 +152,8 @@ class Workbench:
     part_settings: PartSettings = field(default_factory=dict)  # of transformations, explanations
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of the paper's models
     sources: dict[str, Any] = field(default_factory=dict)  # data that was read
+    spent: Counter[str] = field(default_factory=Counter)  # of a budget, by option
+    notes: list[str] = field(default_factory=list)  # audits that a budget has ended
 
     @property
     def folder(self) -> Path:
@@ -184,6 +189,21 @@ class Workbench:
         is_read = isinstance(data, OneLanguage)
         settings = StudySettings() if is_read else self.settings
         return {name: getattr(settings, name) for name in ("columns", "task", "language")}
+
+    def budget_left(self) -> dict[str, Any]:
+        """What of the budget is left, as audits and explanations take it."""
+        left = {name: getattr(self.settings, name) for name in declared_in(BudgetOptions)}
+        for name, spent in self.spent.items():
+            limit = left.get(f"max_{name}")
+            if limit is None:
+                continue
+            left[f"max_{name}"] = limit - spent
+            if spent >= limit:
+                raise NothingToMeasure(
+                    f"{option(f'max_{name}', limit)} is spent before the end of the study: allow "
+                    f"more, with another {option('out')}; what is cached costs nothing again"
+                )
+        return left
 
     def q(self, usual: int | None) -> int:
         """How many permutations to draw, where the paper draws `usual`."""

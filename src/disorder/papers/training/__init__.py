@@ -8,7 +8,12 @@ from disorder.papers.training.corruption_designs import (
     accuracy_difference,
     designs,
 )
-from disorder.papers.training.mitigation_comparison import chosen_lines, held_out_score, mitigations
+from disorder.papers.training.mitigation_comparison import (
+    chosen_lines,
+    compared_mitigations,
+    held_out_score,
+    mitigations,
+)
 from disorder.papers.training.mitigation_scores import ALL, Finding, gain_lines
 
 __all__ = [
@@ -18,6 +23,7 @@ __all__ = [
     "FinishedDesigns",
     "accuracy_difference",
     "chosen_lines",
+    "compared_mitigations",
     "designs",
     "gain_lines",
     "held_out_score",

@@ -8,7 +8,6 @@ predictions on an example together.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -22,11 +21,14 @@ from disorder.metrics.statistics.intervals import mean, resampled, share
 from disorder.models import LoadedModel, load
 from disorder.papers.fields import DesignsFields
 from disorder.papers.requests import DesignsOptions
+from disorder.papers.training.design_tables import designs_result
 from disorder.requests.keywords import takes_options
 from disorder.results.progress import Steps, shown_progress
+from disorder.results.render import render
+from disorder.results.result import Result
+from disorder.results.saving import RECORD, check_folder, verb_of, write_result
 from disorder.safe_io import read_json, validated
 from disorder.specs import listed
-from disorder.store.storage import write_atomically
 from disorder.store.store import Store
 from disorder.transformations import parse
 from disorder.types import ORIGINAL, Bools, Dataset, Floats, Ints, Progress, Score, Texts
@@ -47,8 +49,7 @@ from disorder.verbs.train import (
     with_prefix,
 )
 
-FOUND = "designs.json"
-ABOUT = "request.json"
+LEGACY = ("designs.json", "request.json")  # what older versions wrote for result.json
 
 
 @dataclass(frozen=True)
@@ -96,14 +97,28 @@ class FinishedDesigns:
     @staticmethod
     def are_in(folder: Path) -> bool:
         """Whether a folder holds finished designs."""
-        return (folder / FOUND).is_file() and (folder / ABOUT).is_file()
+        return verb_of(folder) == "designs" or all((folder / name).is_file() for name in LEGACY)
 
     @classmethod
     def open(cls, folder: Path) -> FinishedDesigns:
         """Those of a folder."""
-        about = validated(DesignsRequest, read_json(folder / ABOUT), str(folder / ABOUT))
-        found = validated(tuple[Design, ...], read_json(folder / FOUND), str(folder / FOUND))
-        return cls(folder, about, found)
+        if (folder / RECORD).exists():
+            record = read_json(folder / RECORD)
+            raw, about = record["designs"], record["request"]
+            files = [folder / RECORD] * 2
+        else:
+            files = [folder / name for name in LEGACY]
+            raw, about = (read_json(path) for path in files)
+        return cls(
+            folder,
+            validated(DesignsRequest, about, str(files[1])),
+            validated(tuple[Design, ...], raw, str(files[0])),
+        )
+
+    @property
+    def result(self) -> Result:
+        """The envelope, from which terminal, page and record are made."""
+        return designs_result(asdict(self.about), self.found)
 
 
 DesignKey = tuple[str, str, str]  # design, trained on, tested on
@@ -130,7 +145,7 @@ def designs(
     data: training data: a spec (`mnli:train`), a file, or rows.
     test: test data, never trained on.
     with_: transformations to perturb texts by.
-    out: folder of the models, of designs.json and of what was asked for (request.json); models
+    out: folder of the models and of what they show (result.json, report.html, designs.md); models
         that are there already are reused.
     progress: called with (stage, done, total, note) after every step.
     """
@@ -144,6 +159,7 @@ def designs(
     request = comparison_request(data, options)
     check_request(request)
     with Store.open(Path(out)):
+        check_folder(Path(out), "designs")
         return _compared(request, test, asked.test_limit, specs, drawn, Path(out), progress)
 
 
@@ -182,8 +198,8 @@ def _compared(
         seeds=tuple(drawn),
         settings={name: str(value) for name, value in request.settings.items()},
     )
-    for name, what in ((FOUND, [asdict(each) for each in found]), (ABOUT, asdict(about))):
-        write_atomically(out / name, (json.dumps(what, indent=1) + "\n").encode())
+    result = FinishedDesigns(out, about, tuple(found)).result
+    write_result(out, result, beside={"designs.md": render(result, "markdown")})
     return found
 
 

@@ -41,10 +41,13 @@ from disorder.papers.training.mitigation_scores import (
     model_judge,
     rare_orders,
 )
+from disorder.papers.training.mitigation_tables import mitigations_result
 from disorder.registry import RecipePart, part
 from disorder.requests.keywords import takes_options
 from disorder.results.progress import Steps, shown_progress
-from disorder.safe_io import read_json
+from disorder.results.render import render
+from disorder.results.result import Result
+from disorder.results.saving import check_folder, write_result
 from disorder.specs import format_part, parse_part
 from disorder.store.store import Store
 from disorder.transformations import parse
@@ -61,6 +64,7 @@ from disorder.verbs.train import (
     folder_name,
     loop_setting_names,
     perturbed_copies,
+    read_record,
     read_test_data,
     salad_specs,
     train_once,
@@ -83,7 +87,7 @@ def grid_of(settings: Mapping[str, str]) -> list[dict[str, str]]:
 
 def held_out_score(folder: Path) -> dict[str, float]:
     """Accuracy, what is caught, and their mean, as a training measured them on held-out data."""
-    found = read_json(folder / "training.json").get("after", {}).get(HELD_OUT)
+    found = read_record(folder).get("after", {}).get(HELD_OUT)
     if not found:
         raise DisorderError(
             f"{folder} has no score on held-out data to choose a setting by; use a recipe that "
@@ -181,9 +185,24 @@ def mitigations(
 
     data: training data: a spec (`mnli:train`), a file, or rows.
     test: test data, never trained on.
-    out: folder of the models; those that are there already are reused.
+    out: folder of the models and of what they show (result.json, report.html, mitigations.md);
+        models that are there already are reused.
     progress: called with (stage, done, total, note) after every step.
     """
+    return compared_mitigations(data, test, out=out, progress=progress, **options)[0]
+
+
+@takes_options(MitigationsOptions, inside={"settings": SETTING_NAMES})
+def compared_mitigations(
+    data: Any,
+    test: Any,
+    *,
+    out: str | Path,
+    progress: Progress | None = None,
+    **options: Unpack[MitigationsOptions],
+) -> tuple[list[Finding], Result]:
+    """What mitigations found, and their result, which is written to the folder `out`."""
+    folder = Path(out)
     asked = MitigationsFields.of(options)
     chosen = [Mitigation.parse(spec) for spec in asked.recipe]
     transferred = [Mitigation.parse(asked.transfer)] if asked.transfer else []
@@ -193,8 +212,8 @@ def mitigations(
     for mitigation in [each for one in (*chosen, *transferred) for each in one.alternatives]:
         own = mitigation.all_settings(request.settings)
         check_request(replace(request, recipe=mitigation.recipe.name, settings=own))
-    folder = Path(out)
     with Store.open(folder):
+        check_folder(folder, "mitigations")
         test_data = read_test_data("mitigations", test, asked.test_limit, request)
         if not specs:
             is_pair = test_data.examples[0].text_b is not None
@@ -213,7 +232,19 @@ def mitigations(
         ]
         steps.finish()
         measured = findings([each.values for each in per_seed])
-        return [*measured, *gains(per_seed, test_data), *counted(per_seed)]
+        found = [*measured, *gains(per_seed, test_data), *counted(per_seed)]
+        about = {
+            **request.recorded(),
+            "data": source.read.name,
+            "test": test_data.name,
+            "recipe": list(asked.recipe),
+            "transfer": asked.transfer,
+            "on": specs,
+            "seeds": list(drawn),
+        }
+        result = mitigations_result(about, found, list(chosen_lines(folder, asked.recipe)))
+        write_result(folder, result, beside={"mitigations.md": render(result, "markdown")})
+        return found, result
 
 
 def held_out_scores(mitigation: Mitigation, folder: Path) -> dict[str, dict[str, float]]:

@@ -324,8 +324,10 @@ class Transformation:
 
     @property
     def moves_options(self) -> bool:
-        """Whether it changes the order of options."""
-        return "options" in self.steps[0].on
+        """Whether it draws the order of options anew for each variant, the original one among all:
+        what an answer follows is known from such orders only, not from deranged ones.
+        """
+        return len(self.steps) == 1 and self.steps[0].part.perturbs == "options"
 
     def applied_on(self, names: Sequence[str]) -> Transformation:
         """The same on these segments, unless it names its own."""

@@ -24,6 +24,8 @@ def variant_disorder(variants: Variants) -> Measured:
     found = [disorder_of(rows) for rows in variants.sides if not _is_unchanged(rows)]
     if not found:
         return _missing(n)
+    if len(found) == 1:
+        return {name: np.broadcast_to(value, n) for name, value in found[0].items()}
     return {
         name: np.mean([np.broadcast_to(side[name], n) for side in found], axis=0)
         for name in DISORDER
@@ -65,6 +67,8 @@ def disorder_of(rows: PositionRows) -> Measured:
         "surviving_bigrams": _bigrams_kept(rows.sentence, places),
         "kendall_tau": kendall(order),
     }
+    if is_once.all():
+        return {name: np.asarray(value, dtype=np.float64) for name, value in values.items()}
     for name, value in values.items():
         found[name][is_once] = value
     return found

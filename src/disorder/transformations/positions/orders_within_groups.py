@@ -139,6 +139,7 @@ def items_sentence(items: Sequence[str]) -> Sentence:
         is_punctuation=np.zeros(n, dtype=bool),
         is_spaced=np.ones(n, dtype=bool),
         joint="\n",
+        is_items=True,
     )
 
 

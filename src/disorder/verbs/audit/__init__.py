@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from disorder.verbs.audit.auditing import Audit, conducted
+from disorder.verbs.audit.block import Block, BlockPredictor, BlockResult
 from disorder.verbs.audit.budget import Budget, Prices
 from disorder.verbs.audit.piloting import Pilot, pilot
 from disorder.verbs.audit.pipeline import audit, resume
@@ -11,10 +13,15 @@ from disorder.verbs.audit.sampling import BLOCK, CURTAILED_BLOCK
 __all__ = [
     "BLOCK",
     "CURTAILED_BLOCK",
+    "Audit",
+    "Block",
+    "BlockPredictor",
+    "BlockResult",
     "Budget",
     "Pilot",
     "Prices",
     "audit",
+    "conducted",
     "pilot",
     "preview",
     "resume",

@@ -111,7 +111,7 @@ def _growing(audit: Audit, source: BlockSource, folder: Path) -> Iterator[Run]:
     reached = _reached(audit.run, dataset)
     write_examples(folder, dataset.examples)
     is_probed = audit.families is not None and bool(dataset.task.labels)
-    is_probed = is_probed and not sampling.facts.is_curtailed
+    is_probed = is_probed and not sampling.facts.is_curtailed and audit.predictor.can_predict
     probe = BehaviourProbe(source, dataset, audit.settings, sampling.facts)
     stages = {stage.spec: stage for stage in sampling.stages}
     has_probabilities = bool(reached.prompt.get("gives_probabilities", False))
@@ -314,9 +314,12 @@ def _resumable(
 ) -> ModelStopped:
     """The error, with what is kept and what to type."""
     n = int(audit.budget.spent(source.costs)["questions"])
+    run = audit.run
+    again = audit.resume_with or resume_command(
+        folder, run.model, run.settings, run.transformations
+    )
     return ModelStopped(
-        f"{error}; what was answered is kept ({n:,} questions in all), resume with: "
-        f"{audit.resume_with or resume_command(folder, audit.run.model, audit.run.settings)}"
+        f"{error}; what was answered is kept ({n:,} questions in all), resume with: {again}"
     )
 
 

@@ -24,6 +24,7 @@ from disorder.requests.settings import Settings
 from disorder.results.run import AGAIN, Record
 from disorder.store.samples import predictions_of
 from disorder.store.store import records
+from disorder.transformations.words import NATURAL
 from disorder.types import ORIGINAL, Dataset, Floats, Ints, Score, Texts
 from disorder.types.predictions import predicted_label
 from disorder.verbs.audit.sampling import BlockSource, Stage
@@ -173,9 +174,7 @@ def reads_beginning_only(predict: Predict, texts: Sequence[Texts], gold: Sequenc
     """Whether no prediction for the longest texts moves with their last third, and some do with
     their first; False where no text is long. Only the longer text of a pair is looked at.
     """
-    n_words = [len(_longer(each).split()) for each in texts]
-    longest = sorted(range(len(texts)), key=lambda i: -n_words[i])[:N_PROBED]
-    probed = [i for i in longest if n_words[i] >= FEWEST_WORDS]
+    probed = long_texts(texts)
     if len(probed) < 2:
         return False
     donors = [_donor(i, probed, gold) for i in probed]
@@ -194,6 +193,25 @@ def reads_beginning_only(predict: Predict, texts: Sequence[Texts], gold: Sequenc
         for after in (ends, starts)
     )
     return moves_at_start and not moves_at_end
+
+
+def long_texts(texts: Sequence[Texts]) -> list[int]:
+    """The longest of some texts, if they are long, by their place: those that are probed."""
+    n_words = [len(_longer(each).split()) for each in texts]
+    longest = sorted(range(len(texts)), key=lambda i: -n_words[i])[:N_PROBED]
+    return [i for i in longest if n_words[i] >= FEWEST_WORDS]
+
+
+def n_besides(dataset: Dataset, settings: Settings) -> int:
+    """How many texts an audit predicts at most to know what the model does: the same texts again,
+    originals and variants, and long ones with another end.
+    """
+    if settings.fidelity != NATURAL or not dataset.task.labels or settings.curtail:
+        return 0
+    again = 2 * settings.repeats * n_repeated(len(dataset.examples))
+    if dataset.task.has_own_chance:
+        return again
+    return again + PARTS * len(long_texts([example.texts for example in dataset.examples]))
 
 
 def _donor(i: int, probed: Sequence[int], gold: Sequence[str]) -> int:

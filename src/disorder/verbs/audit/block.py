@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain, repeat
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -100,6 +100,8 @@ class BlockPredictor:
     perturbs: str = "text"  # or a part of the prompt, which is perturbed alike for all examples
     splitters: Mapping[str, str] = field(default_factory=dict)  # by transformation, for any worker
     _parsed: dict[str, Transformation] = field(default_factory=dict)
+
+    can_predict: ClassVar[bool] = True  # False where all predictions were made elsewhere
 
     @classmethod
     def of(

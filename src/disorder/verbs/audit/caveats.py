@@ -7,9 +7,10 @@ from itertools import permutations
 
 import numpy as np
 
+from disorder.data.examples import UNREADABLE
 from disorder.metrics import SkillRatio
 from disorder.results.conclusion import Caveat, Conclusion, WordBaseline
-from disorder.types import Floats, Outcomes, Score
+from disorder.types import Dataset, Floats, Outcomes, Score
 from disorder.verbs.audit.watching import STOP_WHEN, not_predicted
 
 SKEWED = 0.6  # share of one label from which accuracy alone says little
@@ -213,6 +214,21 @@ def _left_out(outcomes: Outcomes, skips: Mapping[str, int]) -> Iterator[Caveat]:
         kind="left_out",
         text=f"{n_left_out:,} of {n:,} examples are left out under {outcomes.transformation} "
         f"({reason}): {about}",
+    )
+
+
+def unread(dataset: Dataset) -> Iterator[Caveat]:
+    """Rows that no model was asked about: one of a pair's texts is empty, or a text too long."""
+    reasons = {why: n for why in UNREADABLE if (n := dataset.skipped.get(why, 0))}
+    n_unread = sum(reasons.values())
+    n = n_unread + len(dataset.examples)
+    if n_unread < MANY_LEFT_OUT * n:
+        return
+    told = "; ".join(f"{why}: {count:,}" for why, count in reasons.items())
+    yield Caveat(
+        kind="left_out",
+        text=f"{n_unread:,} of {n:,} rows are left out as they are read ({told}): the conclusion "
+        "is about the others",
     )
 
 

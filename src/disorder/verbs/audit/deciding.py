@@ -36,6 +36,8 @@ OPEN = ("undecided", "reads_or_mixed", "mixed_or_bag", "bag_or_misled")
 NARROW = 0.05  # an interval that says enough, whatever the kind
 LONG = 60.0  # seconds
 TIMED = 4  # variants of an example whose prediction is timed
+WARMING = 1  # example whose variants are predicted before
+MEASURED = 2  # examples whose variants are timed
 
 
 @dataclass
@@ -152,12 +154,24 @@ def settled(
     reason = _why_not(dataset, plan)
     if settings.until == DECIDED and reason:
         raise BadOption("audit", until=settings.until, need=f"no {reason}")
-    is_open = settings.until is None and not settings.not_with_until and not reason
-    has_groups = any(set(example.groups) - {SAME_WORDS} for example in dataset.examples)
-    if not is_open or has_groups or len(dataset.examples) <= FIRST:
+    if not _is_open(settings, dataset, plan):
         return settings
     is_long = loaded.is_remote or _seconds(settings, loaded, dataset, plan) > LONG
     return replace(settings, until=DECIDED) if is_long else settings
+
+
+def n_timed(dataset: Dataset, plan: Sequence[Transformation], settings: Settings) -> int:
+    """How many texts are predicted at most to know how long an audit takes."""
+    if not _is_open(settings, dataset, plan):
+        return 0
+    return (WARMING + MEASURED) * _moving(plan)[0].count(TIMED)
+
+
+def _is_open(settings: Settings, dataset: Dataset, plan: Sequence[Transformation]) -> bool:
+    """Whether it depends on the time it takes if an audit goes on until it is decided."""
+    has_groups = any(set(example.groups) - {SAME_WORDS} for example in dataset.examples)
+    is_left_open = settings.until is None and not settings.not_with_until and not has_groups
+    return is_left_open and len(dataset.examples) > FIRST and not _why_not(dataset, plan)
 
 
 def _why_not(dataset: Dataset, plan: Sequence[Transformation]) -> str:
@@ -173,15 +187,15 @@ def _seconds(
     settings: Settings, loaded: LoadedModel, dataset: Dataset, plan: Sequence[Transformation]
 ) -> float:
     """About how long it takes to predict everything: a few variants are timed, past the cache,
-    after those of one example that warm the model up.
+    after those that warm the model up.
     """
     timed = replace(loaded, cache=None, counts=Costs())
     tried = replace(settings, q=TIMED, short="use")
     predictor = BlockPredictor.of(lambda: timed, dataset, plan, tried)
     [_, stage] = stages_of(_moving(plan)[:1], TIMED)
-    predictor(stage.block(dataset.examples[:1], 0, 0))
+    predictor(stage.block(dataset.examples[:WARMING], 0, 0))
     began = time.perf_counter()
-    found = predictor(stage.block(dataset.examples[1:3], 1, 1))
+    found = predictor(stage.block(dataset.examples[WARMING : WARMING + MEASURED], 1, 1))
     each = (time.perf_counter() - began) / max(1, found.table.num_rows)
     q = settings.q or EVERY_EXAMPLE[0]
     n_texts = len(dataset.examples) * (1 + sum(one.count(q) for one in plan))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from disorder.metrics.ece import N_BINS, bin_of
+from disorder.metrics.statistics.accuracy_by_place import accuracy_by_place
 from disorder.types import Bools, Example, Floats, Ints, Outcomes, PositionRows, Sentence, Variants
 from disorder.types.predictions import ABSTAINED
 
@@ -24,12 +25,14 @@ LONGEST = 60  # words of a text that are shown
 
 def figures(outcomes: Outcomes) -> dict[str, Any]:
     """The Ω curve, the acceptance histogram by first prediction, and confidence before and after
-    where there are probabilities.
+    where there are probabilities; accuracy by place where options moved.
     """
     tables: dict[str, Any] = {}
     if outcomes.has_probabilities:
         tables["confidence"] = _confidence(outcomes)
         tables["reliability"] = _reliability(outcomes)
+    if outcomes.right_place is not None:
+        tables |= {"places": places} if (places := accuracy_by_place(outcomes)) else {}
     if outcomes.predictions.shape[1] > 1:
         tables |= {"omega": _omega(outcomes), "acceptance": _acceptance(outcomes)}
     return tables

@@ -36,6 +36,7 @@ from disorder.types import (
 )
 from disorder.types.predictions import ABSTAINED, predicted_label
 from disorder.verbs.audit.behaviour import ModelBehaviour
+from disorder.verbs.audit.caveats import unread
 from disorder.verbs.audit.conclusions import concluded
 from disorder.verbs.audit.describing import answers, figures, noteworthy
 from disorder.verbs.audit.order_kinds import RunFacts
@@ -170,10 +171,10 @@ class Measuring:
 
     def _with_places(self, spec: str, outcomes: Outcomes, chosen: Ints) -> Outcomes:
         """The outcomes with where the chosen option stood in each variant, −1 where none was
-        chosen, and a number for each order of the options.
+        chosen, where the right one stood, and a number for each order of the options.
         """
         places = np.full(outcomes.label.shape, -1, dtype=np.int64)
-        order = np.full(outcomes.label.shape, -1, dtype=np.int64)
+        order, right = places.copy(), places.copy()
         for row, number in enumerate(chosen.tolist()):
             orders = self.perturbed(spec, self.dataset.examples[number]).a.positions
             labels = outcomes.label[row, : len(orders)]
@@ -181,7 +182,8 @@ class Measuring:
             is_chosen = labels >= 0
             where = (orders == labels[:, None]).argmax(axis=1)
             places[row, : len(orders)] = np.where(is_chosen, where, -1)
-        return replace(outcomes, place=places, order=order)
+            right[row, : len(orders)] = (orders == outcomes.gold[row]).argmax(axis=1)
+        return replace(outcomes, place=places, order=order, right_place=right)
 
     def _scored(
         self,
@@ -251,8 +253,20 @@ class Measuring:
             model_labels=self.model_labels,
             n_distinct=len({example.texts for example in members}),
             run=RunFacts(self._moved(outcomes.transformation), self.behaviour, _z_of(own)),
-            more=self.caveats_of_the_run(own),
+            more=[*self.caveats_of_the_run(own), *self._left_out_pairs(group)],
         )
+
+    def _left_out_pairs(self, group: str) -> list[Caveat]:
+        """That a conclusion on all pairs is about those whose texts differ in their words."""
+        examples = self.dataset.examples
+        n_same = sum(each.groups.get(SAME_WORDS) == "yes" for each in examples)
+        if group != "all" or not n_same:
+            return []
+        text = (
+            f"{n_same:,} of {len(examples):,} pairs have the same words in another order: order "
+            "alone decides these, and the conclusion is about the others"
+        )
+        return [Caveat(kind="same_words", text=text)]
 
     def _moved(self, spec: str) -> list[str]:
         """The texts that a transformation moves, where it leaves another in place."""
@@ -267,6 +281,8 @@ class Measuring:
     def caveats_of_the_run(self, stops: Sequence[EarlyStop]) -> list[Caveat]:
         """Caveats that hold for every group under a transformation that stopped so."""
         found = [Caveat(kind="language", text=text) for text in self.language_caveats]
+        if self.facts.fidelity == NATURAL and self.settings.limit is None:
+            found += unread(self.dataset)
         if any(isinstance(each, LastLook) for each in stops):  # their interval allows for it
             return found
         n = len(self.dataset.examples)

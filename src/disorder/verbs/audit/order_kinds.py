@@ -89,6 +89,11 @@ class Facts:
     answered_less: Score | None = None  # share answered on originals minus that on perturbed texts
     has_many_failures: bool = False
 
+    @property
+    def has_few_families(self) -> bool:
+        """Whether there are too few for any kind."""
+        return self.n_families < FEWEST_FAMILIES
+
 
 @dataclass(frozen=True)
 class KindFinding:
@@ -133,7 +138,7 @@ def _without_ratio(
     if facts.skill.low <= 0:
         is_none = facts.skill.high < limits.least_skill * facts.perfect
         return KindFinding("no_skill" if is_none else "undecided")
-    is_open = ratios is None or facts.n_families < FEWEST_FAMILIES or facts.reads_beginning_only
+    is_open = ratios is None or facts.has_few_families or facts.reads_beginning_only
     return KindFinding("undecided") if is_open else None
 
 
@@ -233,14 +238,18 @@ def conclude_on_order(
         value=value,
         low=low,
         high=high,
-        because="; ".join(_because(given, found, ratios, run)),
+        because="; ".join(_because(given, found, ratios, run, facts)),
         caveats=[
             Caveat(kind=kind, text=_caveat_text(kind, given, facts)) for kind in found.caveats
         ],
         group=group,
         transformation=outcomes.transformation,
         n=len(outcomes),
-        more_examples=_more_examples(ratios, facts, limits) if found.kind in OPEN else None,
+        more_examples=(
+            _more_examples(ratios, facts, limits)
+            if found.kind in OPEN and not facts.has_few_families
+            else None
+        ),
     )
 
 
@@ -272,7 +281,11 @@ def _facts(given: NaturalOutcomes, run: RunFacts) -> Facts:
 
 
 def _because(
-    given: NaturalOutcomes, found: KindFinding, ratios: Sequence[ThreeRatios], run: RunFacts
+    given: NaturalOutcomes,
+    found: KindFinding,
+    ratios: Sequence[ThreeRatios],
+    run: RunFacts,
+    facts: Facts,
 ) -> Iterator[str]:
     """What the kind rests on, piece by piece."""
     outcomes = given.outcomes
@@ -285,6 +298,16 @@ def _because(
         number = int(outcomes.original_label[0])
         name = ABSTAINED if number < 0 else outcomes.task.labels[number]
         yield f"the model answers {name} to all {n:,} original texts"
+        return
+    if found.kind == "undecided" and facts.has_few_families:
+        if not facts.largest_family:
+            yield f"there are {n:,} examples, and at least {FEWEST_FAMILIES} are needed"
+            return
+        yield (
+            f"the {n:,} examples weigh as much as {_families(facts)} of texts that share nearly "
+            f"all words, and at least {FEWEST_FAMILIES} are needed (--family COLUMN says it where "
+            "that is wrong)"
+        )
         return
     skill = given.skill.score(run.z)
     if skill.low <= 0:
@@ -302,7 +325,13 @@ def _because(
     if ratio.chance:
         yield f"chance is {ratio.chance:.2f}"
     if run.moved:
-        yield f"only {' and '.join(run.moved)} was moved"
+        yield f"only the order within {' and '.join(run.moved)} was changed"
+
+
+def _families(facts: Facts) -> str:
+    """The effective number of families, in words."""
+    n = round(facts.n_families)
+    return "one family" if n == 1 else f"{n:,} families"
 
 
 def _no_skill_shown(skill: BeyondChance, score: Score, *, is_none: bool) -> str:
@@ -334,7 +363,7 @@ def _caveat_text(kind: KindCaveat, given: NaturalOutcomes, facts: Facts) -> str:
                     "these texts, not about new ones"
                 )
             return (
-                f"the examples weigh as much as {facts.n_families:,.0f} families, the largest with "
+                f"the examples weigh as much as {_families(facts)}, the largest with "
                 f"{100 * facts.largest_family:.0f} % of them: the conclusion is about these "
                 "templates, not about new ones"
             )

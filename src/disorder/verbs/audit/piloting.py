@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from disorder.data.families import family_numbers
 from disorder.errors import DisorderError
 from disorder.metrics.statistics.variants_needed import (
     EVERY_EXAMPLE,
@@ -27,8 +28,8 @@ from disorder.randomness import digest
 from disorder.requests.settings import Settings
 from disorder.transformations import Transformation
 from disorder.transformations.words import NATURAL
-from disorder.types import Costs, Dataset, Outcomes, Task, Variants, is_about_texts
-from disorder.verbs.audit.behaviour import n_repeated
+from disorder.types import Costs, Dataset, Outcomes, Variants, is_about_texts
+from disorder.verbs.audit.behaviour import n_besides
 from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.planning import planned, with_controls
 from disorder.verbs.audit.sampling import stages_of
@@ -52,7 +53,7 @@ class Pilot:
     n_available: int
     n_questions: int  # per text
     n_controls: int  # surface controls that an audit predicts besides
-    n_again: Callable[[int], int]  # texts of so many examples that are predicted again
+    n_again: Callable[[int], int]  # texts that so many examples are predicted besides
     spent: Costs
     seconds: float
     n_cached: Callable[[int, int], int]  # of the texts of so many examples, with q variants each
@@ -81,17 +82,11 @@ def pilot(model: Any, data: Any, settings: Settings) -> Pilot:
         len(everything.examples),
         loaded.n_questions,
         len(with_controls([transformation], settings)) - 1,
-        partial(_n_again, dataset.task, settings),
+        lambda n: n_besides(replace(everything, examples=everything.examples[:n]), settings),
         spent,
         seconds,
         partial(_n_cached, loaded, data, transformation, settings),
     )
-
-
-def _n_again(task: Task, settings: Settings, n_examples: int) -> int:
-    """How many texts an audit predicts again, originals and variants, to know the noise floor."""
-    is_probed = settings.fidelity == NATURAL and bool(task.labels)
-    return 2 * settings.repeats * n_repeated(n_examples) if is_probed else 0
 
 
 def _n_cached(
@@ -144,7 +139,8 @@ def _outcomes(
     chosen = np.flatnonzero(perturbed.used & ~np.isnan(original[:, 0]))
     if not len(chosen):
         return None
-    facts = OutcomeFacts(dataset.task, settings.seed, settings.fidelity)
+    families = family_numbers(dataset.examples) if settings.fidelity == NATURAL else None
+    facts = OutcomeFacts(dataset.task, settings.seed, settings.fidelity, families=families)
     n_skipped = len(numbers) - len(chosen)
     return perturbed.outcomes(original, chosen, facts, n_skipped=n_skipped)
 
@@ -167,10 +163,8 @@ def variants_of_an_audit(
     if settings.omega or settings.curtail or any("omega" in name for name in named):
         return AS_PRINTED, f"q is {AS_PRINTED}: an Ω score is about so many permutations"
     _, most = PLENTIFUL if settings.may_stop else EVERY_EXAMPLE
-    chosen = next((each for each in plan if each.keeps_words and not each.is_control), None)
-    is_limited = settings.is_limited and not settings.fail_if
-    is_of_texts = is_about_texts(settings.break_)
-    if chosen is None or not dataset.task.labels or not is_of_texts or is_limited:
+    chosen = _tried(dataset, plan, settings)
+    if chosen is None:
         return most, f"q is {most}: how much predictions differ within examples was not measured"
     turns = sorted(dataset.examples, key=lambda each: digest(settings.seed, "variants", each.id))
     few = replace(dataset, examples=turns[:N_PILOT])
@@ -186,6 +180,24 @@ def variants_of_an_audit(
     return q, f"q is {q}: under {chosen.spec} {told} ({len(few.examples)} examples)"
 
 
+def n_in_pilot(dataset: Dataset, plan: Sequence[Transformation], settings: Settings) -> int:
+    """How many texts are predicted at most before an audit chooses its variants by itself."""
+    if settings.q is not None or _tried(dataset, plan, settings) is None:
+        return 0
+    return min(N_PILOT, len(dataset.examples)) * (1 + EVERY_EXAMPLE[0])
+
+
+def _tried(
+    dataset: Dataset, plan: Sequence[Transformation], settings: Settings
+) -> Transformation | None:
+    """What some examples are predicted under to choose the number of variants, if they are."""
+    is_limited = settings.is_limited and not settings.fail_if
+    is_of_texts = settings.fidelity == NATURAL and is_about_texts(settings.break_)
+    if not dataset.task.labels or not is_of_texts or is_limited:
+        return None
+    return next((each for each in plan if each.keeps_words and not each.is_control), None)
+
+
 def _variance_ratio(outcomes: Outcomes) -> float:
     """λ of a pilot: of how far variants are right beyond what the original text explains."""
     before = outcomes.is_right.astype(np.float64)
@@ -193,4 +205,4 @@ def _variance_ratio(outcomes: Outcomes) -> float:
     after = np.where(outcomes.is_predicted, right, np.nan)
     kept = float(np.nanmean(after)) / max(float(before.mean()), 1e-9)
     label = np.unique(outcomes.gold, return_inverse=True)[1]
-    return variance_ratio(label, before, after, min(1.0, kept))
+    return variance_ratio(label, before, after, min(1.0, kept), outcomes.family)

@@ -22,7 +22,7 @@ from disorder.types import Progress
 from disorder.verbs.audit.auditing import conducted
 from disorder.verbs.audit.preparing import prepared
 from disorder.verbs.audit.prompt_spread import PromptShare, spread_over, total_spent
-from disorder.verbs.audit.resuming import check_prompts, check_taggers, check_version
+from disorder.verbs.audit.resuming import check_own, check_prompts, check_taggers, check_version
 from disorder.verbs.gate import gate
 from disorder.verbs.model_loading import named_again, resume_command
 from disorder.visible_text import one_line
@@ -98,7 +98,9 @@ def resume(
         if before.status == "done" and not _lacks_something(before):
             return _reported(before)  # it may have been killed after the last score
         check_version(folder)
-        check_taggers(folder, before.transformations, again.pop("transformations", ()))
+        given = again.pop("transformations", ())
+        check_own(folder, before, given, again.pop("score", ()))
+        check_taggers(folder, before.transformations, given)
         named = again.pop("prompt", ())
         chosen = Settings.recorded(
             folder,
@@ -155,7 +157,8 @@ def _or_resume(folder: Path) -> str:
     """How to resume the run in a folder, or why that cannot be."""
     try:
         run = read_run(folder)
-        return f", or resume it: {resume_command(folder, run.model, run.settings)}"
+        again = resume_command(folder, run.model, run.settings, run.transformations)
+        return f", or resume it: {again}"
     except BadData as error:
         return f" (it cannot be resumed: {error})"
 
@@ -211,7 +214,7 @@ def _under_other_prompts(
         turn = PromptShare(
             n_left=len(chosen.prompt) - len(runs),
             spent=total_spent(runs),
-            resume_with=resume_command(folder, first.model, first.settings),
+            resume_with=resume_command(folder, first.model, first.settings, first.transformations),
         )
         drawn = {name: first.settings[name] for name in ("q", "short")}
         settings = replace(chosen, prompt=[name], **drawn)

@@ -10,6 +10,7 @@ from disorder.data import groups, stream
 from disorder.errors import BadSetting, DisorderError, MissingData, MissingPackage, option
 from disorder.metrics import CURTAILED, Metric, planned_names, threshold
 from disorder.metrics.acceptance import CURVE
+from disorder.registry.own import function_name
 from disorder.requests.settings import Settings
 from disorder.results.conclusion import RANK
 from disorder.transformations import Transformation, parse, suite
@@ -83,7 +84,7 @@ def _check_training(transformation: Transformation, data_dir: str | None) -> Non
 
 def requested_scores(settings: Settings) -> list[str]:
     """The requested scores; none means all that apply."""
-    names = list(settings.score)
+    names = [*map(function_name, settings.score)]
     if not names and settings.curtail:
         names = list(CURTAILED)
     for name in names:

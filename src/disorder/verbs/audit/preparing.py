@@ -20,6 +20,7 @@ from disorder.metrics import Metric, StopRule, limits
 from disorder.models import LoadedModel
 from disorder.models.prompting import Prompt
 from disorder.registry import EnginePart, part
+from disorder.registry.own import own_hashes
 from disorder.requests.settings import Settings
 from disorder.results.conclusion import RANK
 from disorder.results.progress import Steps, shown_progress
@@ -238,6 +239,8 @@ def _new_run(
         transformation.spec for transformation in plan if transformation.keeps_words
     ]
     run.hashes = {"data": dataset.fingerprint, "model": loaded.fingerprint}
+    named = [*(t.spec for t in plan), *chosen.score, chosen.match or ""]
+    run.hashes |= own_hashes(named)
     run.taggers = sorted({resolved(tagger) for tagger in taggers})
     first = dataset.examples[0]
     run.prompt = loaded.prompt_description(first.segments)

@@ -15,8 +15,11 @@ from disorder.requests.settings import Settings
 from disorder.results.conclusion import RANK
 from disorder.transformations import Transformation
 from disorder.types import OF_PROMPTS, Dataset
+from disorder.verbs.audit.behaviour import n_besides
 from disorder.verbs.audit.budget import Prices
-from disorder.verbs.audit.planning import planned_for
+from disorder.verbs.audit.deciding import n_timed
+from disorder.verbs.audit.piloting import n_in_pilot
+from disorder.verbs.audit.planning import planned_for, with_controls
 from disorder.verbs.audit.prompt_breaking import perturbable_prompt
 from disorder.verbs.prompting import bound_prompt
 from disorder.verbs.selected_data import selected_data
@@ -27,7 +30,9 @@ SHOWN = 200  # examples whose prompts are measured
 
 @dataclass(frozen=True)
 class Preview:
-    """The model calls of an audit: at most so many, since short texts have fewer variants."""
+    """The model calls of an audit, its surface controls and texts that are predicted again among
+    them: at most so many, since short texts have fewer variants.
+    """
 
     model: str
     data: str
@@ -45,7 +50,8 @@ class Preview:
         found = [
             f"{self.model} on {self.data}: {self.n_examples:,} examples",
             f"variants of each: {of_each}",
-            f"at most {self.n_questions:,} model calls, the original texts among them",
+            f"at most {self.n_questions:,} model calls: original texts, their variants and surface "
+            "controls, and some texts again to see what changes by itself",
         ]
         if self.tokens_in is not None:
             found.append(
@@ -69,6 +75,7 @@ def preview(
     is_of_labels = chosen.task != LIKELIHOOD and RANK not in chosen.score
     dataset = selected_data(data, chosen, needs_gold=is_of_labels)
     plan, left_out = planned_for(chosen, dataset.task.language)
+    plan = with_controls(plan, chosen)
     prompt = bound_prompt(model, dataset, chosen)
     if chosen.break_ in OF_PROMPTS:
         prompt, dataset = perturbable_prompt(prompt, dataset, chosen)
@@ -84,9 +91,13 @@ def previewed(
     notes: Sequence[str],
 ) -> Preview:
     """The preview of an audit whose data, transformations and prompt are settled."""
-    variants = {each.spec: each.count(settings.n_variants) for each in plan}
+    counts = {each.spec: each.count(settings.n_variants) for each in plan}
+    variants = {each.spec: counts[each.spec] for each in plan if not each.is_control}
     per_text = 1 if prompt is None else len(prompt.listings) * max(1, len(settings.prompt))
-    n_questions = len(dataset.examples) * (1 + sum(variants.values())) * per_text
+    n_texts = len(dataset.examples) * (1 + sum(counts.values()))
+    n_texts += n_besides(dataset, settings) + n_in_pilot(dataset, plan, settings)
+    n_texts += n_timed(dataset, plan, settings)
+    n_questions = n_texts * per_text
     tokens = None
     rendered = ""
     if prompt is not None:

@@ -6,8 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from disorder.errors import DisorderError, option
+from disorder.registry.own import own_specs
 from disorder.requests.settings import resume_line
 from disorder.results.run import Run
 from disorder.store.sample_parts import SAMPLES
@@ -36,6 +38,25 @@ def check_version(folder: Path) -> None:
         raise DisorderError(
             f"{folder} was begun by an earlier version of disorder and cannot be resumed; start it "
             f"again with another {option('out')}"
+        )
+
+
+def check_own(
+    folder: Path, before: Run, transformations: Sequence[str], scores: Sequence[str]
+) -> None:
+    """Raise where a folder names functions of a user's files, and the user does not."""
+    again = {
+        "with_": (own_specs(before.transformations), transformations),
+        "score": (own_specs(before.settings.get("score") or ()), scores),
+    }
+    if any({*named} - {*given} for named, given in again.values()):
+        said: dict[str, Any] = {
+            name: [*map(one_line, named)] for name, (named, _) in again.items() if named
+        }
+        told = ", ".join(each for named in said.values() for each in named)
+        raise DisorderError(
+            f"{folder} names {told}, which would be run; nothing is run because a folder says so. "
+            f"If you trust it, repeat it: {resume_line(folder, **said)}"
         )
 
 

@@ -33,7 +33,7 @@ OF_MODEL = {
     each.recorded_name
     for each in declared_in(AuditOptions).values()
     if each.option.for_model or each.option.for_prompt or each.option.named_again
-}
+} | {"name"}
 
 # settings that decide which permutations are drawn, how they are written, and what is measured
 SAME = ("short",)
@@ -95,8 +95,8 @@ def _folder(run: str | Path | Run) -> Path | None:
 
 def _names(given: Sequence[FinishedRun]) -> list[str]:
     """What each run is called: its model where that is clear, else with its folder."""
-    models = [g.run.model for g in given]
-    with_folders = [f"{g.run.model} ({g.folder.name})" for g in given]
+    models = [g.run.title for g in given]
+    with_folders = [f"{g.run.title} ({g.folder.name})" for g in given]
     for names in (models, with_folders):
         if len(set(names)) == len(names):
             return names

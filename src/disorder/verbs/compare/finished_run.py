@@ -25,7 +25,7 @@ from disorder.verbs.outcomes import OutcomeFacts
 from disorder.verbs.transformation_samples import ExampleNumbers, TransformationSamples
 from disorder.visible_text import visible
 
-POSITIONS = ["positions_a", "positions_b"]
+DRAWN = ["positions_a", "positions_b", "written_a", "written_b"]  # what a variant is
 
 
 @dataclass
@@ -86,12 +86,12 @@ class FinishedRun:
         kept = self._is_used(spec, places) & ~np.isnan(predictions[:, 0])
         if not kept.any():
             return None
-        positions = table.select(POSITIONS).filter(pa.array(kept))
+        drawn = table.select(DRAWN).filter(pa.array(kept))
         return RunSamples(
             np.array([example.id for example in self.examples]),
             places[kept],
             np.asarray(variants)[kept],
-            positions,
+            drawn,
             predictions[kept],
         )
 
@@ -205,13 +205,13 @@ def _is_part(one: str | None, other: str | None) -> bool:
 @dataclass(frozen=True, eq=False)
 class RunSamples:
     """The rows of one transformation: the place of the example among the ids of the run, variant,
-    word positions, prediction.
+    its word positions or its texts, prediction.
     """
 
     ids: NDArray[np.str_]
     places: Ints
     variants: Ints
-    positions: pa.Table
+    drawn: pa.Table
     predictions: Floats
 
     def draws_as(self, other: RunSamples, cut: Collection[str] = ()) -> bool:
@@ -224,7 +224,7 @@ class RunSamples:
         _, i, j = np.intersect1d(mine, theirs, return_indices=True)
         is_shared = mine[i] >= 0
         i, j = i[is_shared], j[is_shared]
-        return bool(self.positions.take(pa.array(i)).equals(other.positions.take(pa.array(j))))
+        return bool(self.drawn.take(pa.array(i)).equals(other.drawn.take(pa.array(j))))
 
     def _keys(self, shared: NDArray[np.str_], width: int) -> Ints:
         """A number for each row by example and variant; −1 where the example is not shared."""

@@ -7,11 +7,12 @@ What one explanation cannot show is a line in the result; the others still run.
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from disorder.errors import (
     BadModel,
@@ -44,7 +45,10 @@ from disorder.verbs.explain.subject import Calls, Subject
 from disorder.verbs.model_loading import loaded_model
 from disorder.verbs.prompting import bound_prompt
 from disorder.verbs.run_inputs import with_run
-from disorder.verbs.selected_data import selected_data
+from disorder.verbs.selected_data import check_has_labels, selected_data
+
+if TYPE_CHECKING:
+    from disorder.verbs.audit import Budget
 
 ACROSS = 2  # models beside each other; more go on below
 WIDTH = 320
@@ -197,10 +201,12 @@ def _explained(
     progress: Progress,
 ) -> Explanations:
     """Read the data, load the model, run the explanations, and write them into a folder."""
-    allow = _allowance(settings)
+    budget = _budget(settings)
+    allow = _allowance(budget)
     needs_gold = not wanted or any(each.part.needs_gold for each in wanted)
     given = str(data) if isinstance(data, Path) else data
     dataset = selected_data(given, settings, needs_gold=needs_gold)
+    check_has_labels(dataset, "explain")
     transformation.tried(dataset.task.language)
     wanted = wanted or usual(dataset)
     steps = Steps(progress, [each.spec for each in wanted])
@@ -245,6 +251,9 @@ def _explained(
         steps(each.spec, 1, 1, "")
     steps.finish()
     found.n_made = sum(_made(each.model) for each in subjects)
+    if budget is not None:
+        spent = (budget.to_record(each.model.counts) for each in subjects)
+        found.spent = dict(sum(map(Counter, spent), Counter[str]()))
     if all(each.found is None for each in found.sections):
         raise DisorderError("; ".join(f"{each.name}: {each.reason}" for each in found.sections))
     if store.folder is not None:
@@ -267,13 +276,19 @@ def _made(model: LoadedModel) -> int:
     return int(model.counts.get("questions") or model.counts.get("predicted", 0.0))
 
 
-def _allowance(settings: Settings) -> Allow:
-    """What raises where the budget has no room for so many more texts."""
+def _budget(settings: Settings) -> Budget | None:
+    """The budget that the settings name, if any."""
     if not settings.is_in_portions:
-        return lambda *_: None
+        return None
     from disorder.verbs.audit import Budget
 
-    budget = Budget.of(settings, {}, elsewhere={}, n_sharing=1)
+    return Budget.of(settings, {}, elsewhere={}, n_sharing=1)
+
+
+def _allowance(budget: Budget | None) -> Allow:
+    """What raises where the budget has no room for so many more texts."""
+    if budget is None:
+        return lambda *_: None
 
     def allow(model: LoadedModel, n: int) -> None:
         budget.check(model.counts)

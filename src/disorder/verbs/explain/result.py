@@ -28,6 +28,7 @@ RECORDED = (
     *("transformation", "settings", "hashes", "version", "notes"),
 )
 FORMATS = (".svg", ".png")
+LEFT_OUT = "left out:"  # how a note on examples that were left out begins
 CLAIMS = ("order", "words")  # what explanations may disagree on
 said = with_interval  # a number with its interval, for a sentence
 bounds = score_row  # a number with its interval, for a row of a figure or table
@@ -62,7 +63,7 @@ def section_of(
 
 def with_found(section: Section[Explained], found: Explained) -> Section[Explained]:
     """A section with what its explanation found."""
-    skips = [f"left out: {count:,} ({reason})" for reason, count in found.skips.items()]
+    skips = [f"{LEFT_OUT} {said_skips(found.skips)}"] if found.skips else []
     return replace(
         section,
         found=found,
@@ -72,6 +73,26 @@ def with_found(section: Section[Explained], found: Explained) -> Section[Explain
         tables=found.tables,
         notes=[*found.notes, *skips],
     )
+
+
+def said_skips(skips: Mapping[str, int]) -> str:
+    """How many examples are left out for which reasons, in one line."""
+    return ", ".join(f"{count:,} ({reason})" for reason, count in skips.items())
+
+
+def said_once(sections: Sequence[Section[Explained]]) -> tuple[list[Section[Explained]], list[str]]:
+    """The sections without what several say was left out, and that in one line each."""
+    by_line: dict[str, list[str]] = {}
+    for section in sections:
+        for line in section.notes:
+            if line.startswith(LEFT_OUT):
+                by_line.setdefault(line, []).append(section.name)
+    shared = {line: names for line, names in by_line.items() if len(names) > 1}
+    shorter = [
+        replace(section, notes=[line for line in section.notes if line not in shared])
+        for section in sections
+    ]
+    return shorter, [f"{', '.join(names)}: {line}" for line, names in shared.items()]
 
 
 @dataclass(repr=False)
@@ -95,6 +116,7 @@ class Explanations:
     beside: Sequence[str] = ()
     n_calls: int = 0  # planned, at most
     n_made: int = 0  # model calls made, without what was kept on disk
+    spent: Mapping[str, float] = field(default_factory=dict)  # of a budget, by all models
     command: str = ""  # repeats it, where it is part of something larger
 
     @property
@@ -118,6 +140,7 @@ class Explanations:
     @property
     def result(self) -> Result:
         """The envelope, from which page and record are made."""
+        sections, left_out = said_once(self.sections)
         return Result(
             verb="explain",
             about=self.about,
@@ -125,9 +148,9 @@ class Explanations:
             request=self.settings,
             body=self,
             records=self.records,
-            sections=self.sections,
+            sections=sections,
             caveats=self.disagreements,
-            notes=self.notes,
+            notes=[*self.notes, *left_out],
             command=self.command or command_of(self),
             facts={
                 "data": f"{self.data} ({self.hashes['data']})",

@@ -24,6 +24,7 @@ from disorder.store.sample_parts import SampleParts, read_examples
 from disorder.transformations import Transformation, parse, stored_texts
 from disorder.transformations.rendering import variant_texts
 from disorder.types import ORIGINAL, Example, Task, Texts, Variants
+from disorder.verbs.selected_data import check_has_labels
 
 SampleRow = dict[str, Any]
 
@@ -210,6 +211,7 @@ def pool_from_data(
 ) -> TextPool:
     """Original and perturbed texts of a dataset, without predictions."""
     dataset = read_data(data, columns=columns, data_dir=data_dir)
+    check_has_labels(dataset, "human")
     examples = {example.id: example for example in dataset.examples}
     pool = TextPool(dataset.name, dataset.task, seed, examples, perturb_seed=seed)
     pool.groups[ORIGINAL, None] = list(examples)

@@ -335,6 +335,11 @@ class PerturbedTexts:
         settings = Settings.among(
             ExportFields.of(options), seed=self.seed, data_dir=self.source.data_dir
         )
+        if as_ == "lm-eval" and settings.chat == "on" and settings.shots:
+            raise DisorderError(
+                f"{option('chat', 'on')}: lm-eval writes the examples of a prompt into one turn, "
+                f"and an audit each as turns of its own; leave {option('shots')} out"
+            )
         whole = self.source.dataset()
         if whole.task.is_regression:
             raise DisorderError(f"{option('as_', as_)} is for labels; {whole.name} has numbers")

@@ -24,7 +24,7 @@ from disorder.requests.settings import Settings
 from disorder.transformations import parse
 from disorder.transformations.rendering import variant_texts
 from disorder.types import Bools, Dataset, Example, Floats, Ints, Task, Texts, Variants
-from disorder.verbs.selected_data import selected_data
+from disorder.verbs.selected_data import check_has_labels, selected_data
 
 FOLDS = 5
 LIMIT = 5000
@@ -78,6 +78,7 @@ def read_rows(
 ) -> DatasetRows:
     """Read the data, find its training split, and decide which rows are trained on and tested."""
     test_set = selected_data(data, replace(settings, limit=limit))
+    check_has_labels(test_set, "sanity")
     train_source = train_spec(data, settings.data_dir) if train is None else train
     train_set = None if train_source is None else selected_data(train_source, settings)
     most = LIMIT if train_limit is None else train_limit

@@ -18,7 +18,7 @@ from disorder.verbs.train.comparison import (
 )
 from disorder.verbs.train.devices import is_first_process
 from disorder.verbs.train.evaluation import HELD_OUT
-from disorder.verbs.train.folder import learned_nothing
+from disorder.verbs.train.folder import is_training, learned_nothing, read_record
 from disorder.verbs.train.inputs import Inputs, perturbed_copies, salad_specs
 from disorder.verbs.train.recipe_plan import AfterPhase, Job, Loss, Phase
 from disorder.verbs.train.request import TrainingRequest, check_request
@@ -52,9 +52,11 @@ __all__ = [
     "comparison_request",
     "folder_name",
     "is_first_process",
+    "is_training",
     "learned_nothing",
     "loop_setting_names",
     "perturbed_copies",
+    "read_record",
     "read_test_data",
     "resume",
     "salad_specs",

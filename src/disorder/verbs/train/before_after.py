@@ -19,6 +19,7 @@ from disorder.results.comparison import ComparisonConclusion, Difference
 from disorder.results.result import Result
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
+from disorder.results.saving import verb_of
 from disorder.transformations import parse
 from disorder.types import ORIGINAL, Progress
 from disorder.types.predictions import ABSTAINS
@@ -88,7 +89,7 @@ def audit_training(
     data: data to audit on, or the folder of an audit of the starting model, whose settings are
         taken and whose numbers are those before.
     """
-    if (Path(data) / "run.json").is_file():
+    if verb_of(Path(data)) == "audit":
         before = read_run(data)
         before.check_done()
         own = _options(before)

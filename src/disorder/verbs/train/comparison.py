@@ -20,7 +20,7 @@ from disorder.results.progress import OVERALL
 from disorder.store.store import Store
 from disorder.types import Dataset, Progress
 from disorder.verbs.selected_data import selected_data
-from disorder.verbs.train.folder import read_record
+from disorder.verbs.train.folder import is_training, read_record
 from disorder.verbs.train.request import (
     CheckedRequest,
     TrainingRequest,
@@ -64,7 +64,7 @@ def _trained(
     checked: CheckedRequest, source: TrainingSource, out: Path, progress: Progress | None
 ) -> str:
     request = checked.request
-    if not (out / "training.json").exists():
+    if not is_training(out):
         return run_training(checked, out, progress, data=source.read).spec
     record = read_record(out)
     requested = json.loads(json.dumps(request.recorded()))
@@ -79,7 +79,7 @@ def _trained(
             f"{out} holds a training on {' and '.join(told)} (it has changed since); choose "
             f"another {option('out')}"
         )
-    return f"{checked.start.name}:{out}"  # not what training.json says: that may name anything
+    return f"{checked.start.name}:{out}"  # not what the record says: that may name anything
 
 
 def _deciding(request: Mapping[str, Any]) -> dict[str, Any]:

@@ -99,7 +99,7 @@ def final_score(
 
 MAY_ABSTAIN = 0.05  # share of original texts
 PERTURBED = "perturbed"
-HELD_OUT = "held_out"  # in what training.json has after a phase
+HELD_OUT = "held_out"  # in what the record has after a phase
 N_GRID = 101  # thresholds that are tried
 ThresholdRule = Literal["few", "grid"]
 

@@ -1,4 +1,4 @@
-"""A trained model's folder: training.json for machines, README.md (a model card) for people; and
+"""A trained model's folder: result.json for machines, README.md (a model card) for people; and
 while training is under way its checkpoint: everything that a later step depends on, never pickled.
 
 A checkpoint is a folder of safetensors files and state.json. Draws need no keeping: they depend on
@@ -19,36 +19,44 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from disorder.errors import BadData, CannotWrite, option
+from disorder.results.render import render
+from disorder.results.result import Result
+from disorder.results.saving import RECORD, record_of, verb_of
 from disorder.safe_io import read_json, reason, validated
 from disorder.store.storage import cannot_write, make_folder, write_atomically
 from disorder.store.store import Checkpoints
 
+LEGACY = "training.json"  # what older versions wrote for result.json
 PACKAGES = ("disorder", "torch", "transformers", "numpy", "safetensors")
 Record = dict[str, Any]
 
 
 class TrainingRecord(BaseModel):
-    """What must stand in a training.json for anything to rely on it."""
+    """What must stand in the record of a training for anything to rely on it."""
 
     status: Literal["started", "done"]
     request: dict[str, Any]
     hashes: dict[str, str]
 
 
-def write_record(folder: Path, record: Record) -> None:
-    """Write training.json in one step."""
-    text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
+def write_record(folder: Path, result: Result) -> None:
+    """Write result.json in one step."""
     make_folder(folder)
-    write_atomically(folder / "training.json", text.encode("utf-8", "backslashreplace"))
+    text = render(result, "json")
+    write_atomically(folder / RECORD, text.encode("utf-8", "backslashreplace"))
+
+
+def is_training(folder: Path) -> bool:
+    """Whether a folder holds a training, finished or not, or a record that cannot be read."""
+    return record_of(folder, LEGACY).exists() and verb_of(folder) in ("train", "")
 
 
 def read_record(folder: Path) -> Record:
-    """The training.json of a folder."""
-    path = folder / "training.json"
-    try:
-        record: Record = read_json(path)
-    except FileNotFoundError:
-        raise BadData(f"{folder} holds no training: it has no training.json") from None
+    """The record of the training in a folder."""
+    if not is_training(folder):
+        raise BadData(f"{folder} holds no training")
+    path = record_of(folder, LEGACY)
+    record: Record = read_json(path)
     validated(TrainingRecord, record, str(path))
     return record
 
@@ -102,7 +110,7 @@ Dev {metric}: {score["value"]:.3f} (95 % interval {score["low"]:.3f} to {score["
 
 Does it read, or only count words? `disorder audit {record["spec"]} DATA`
 
-All facts of this training are in `training.json`. Weights are safetensors
+All facts of this training are in `result.json`. Weights are safetensors
 (a bag of words: an .npz array), never pickled.
 """
     write_atomically(folder / "README.md", text.encode("utf-8", "backslashreplace"))

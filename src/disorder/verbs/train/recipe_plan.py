@@ -37,7 +37,7 @@ Loss = Callable[[Any, Any, Any], Any]
 """(logits, targets, is_perturbed), all tensors → the mean loss of a batch, a tensor."""
 
 AfterPhase = Callable[[TrainableModel], Mapping[str, Any]]
-"""Called with the model when a phase ends; what it returns is kept in training.json."""
+"""Called with the model when a phase ends; what it returns is kept in result.json."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from disorder.requests.fields import TrainFields
 from disorder.requests.settings import Settings
 from disorder.transformations import parse
 from disorder.types import ORIGINAL, Dataset, Example
-from disorder.verbs.selected_data import selected_data
+from disorder.verbs.selected_data import check_has_labels, selected_data
 from disorder.verbs.train.network_rows import locate_answers
 from disorder.verbs.train.recipe_plan import Job
 from disorder.verbs.train.trainable import (
@@ -33,7 +33,7 @@ FROM_PYTHON = "rows given from Python"
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingRequest(TrainFields):
-    """The request for a training: the same words in Python, as options and in training.json."""
+    """The request for a training: the same words in Python, as options and in result.json."""
 
     recipe: str = "plain"
     data: Any = "builtin:nli:train"
@@ -44,7 +44,7 @@ class TrainingRequest(TrainFields):
         return Settings.among(self, seed=0, limit=None)
 
     def recorded(self) -> dict[str, Any]:
-        """The request as training.json holds it."""
+        """The request as result.json holds it."""
         return {
             **vars(self),
             "data": _recorded_data(self.data),
@@ -148,6 +148,7 @@ def _train_and_dev(checked: CheckedRequest, data: Dataset | None) -> tuple[Datas
     reading = replace(request.reading, seed=request.seed)
     given = request.data if data is None else data
     train = selected_data(given, replace(reading, limit=request.limit))
+    check_has_labels(train, "train")
     if request.dev is None:
         rest, dev = held_out(train, request.seed)
         return (train if checked.trains_on_dev else rest), dev

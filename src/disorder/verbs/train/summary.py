@@ -8,12 +8,24 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from disorder.requests.option import command_line
-from disorder.results.result import Cell, Column, Grid, NextStep, Result
+from disorder.results.result import Cell, Column, Grid, NextStep, PlainBody, Result
 from disorder.verbs.train.folder import learned_nothing
 
 if TYPE_CHECKING:
     from disorder.verbs.train.before_after import BeforeAndAfter
     from disorder.verbs.train.training import TrainedModel
+
+
+def begun_result(record: Mapping[str, Any]) -> Result:
+    """The envelope of a training that is under way."""
+    request = record["request"]
+    return Result(
+        verb="train",
+        about=f"{request['recipe']} on {request['data']}: {record['n_train']:,} training examples",
+        headline="under way",
+        request=request,
+        body=PlainBody(record),
+    )
 
 
 def training_result(trained: TrainedModel) -> Result:

@@ -19,6 +19,7 @@ from disorder.requests.option import command_line
 from disorder.requests.train import AsksOptions, TrainOptions
 from disorder.results.progress import shown_progress
 from disorder.results.result import Result
+from disorder.results.saving import check_folder
 from disorder.safe_io import validated
 from disorder.store.storage import sync_tree
 from disorder.store.store import Store
@@ -28,6 +29,7 @@ from disorder.verbs.train.devices import choose_devices, is_first_process
 from disorder.verbs.train.evaluation import best_constant, final_score, write_calibration
 from disorder.verbs.train.folder import (
     Record,
+    is_training,
     read_record,
     saving_weights,
     versions,
@@ -44,7 +46,7 @@ from disorder.verbs.train.request import (
     check_request,
     training_request,
 )
-from disorder.verbs.train.summary import training_result
+from disorder.verbs.train.summary import begun_result, training_result
 from disorder.verbs.train.trainable import SETTING_NAMES, load_trainable
 from disorder.visible_text import one_line
 
@@ -53,7 +55,7 @@ from disorder.visible_text import one_line
 class TrainedModel:
     """A finished training: its folder, the spec to load it by, and its score on the dev data.
 
-    `record` is what training.json holds.
+    `record` is what its result.json holds.
     """
 
     folder: Path
@@ -68,7 +70,7 @@ class TrainedModel:
         return training_result(self)
 
     def as_data(self) -> Record:
-        """What training.json holds."""
+        """What is known of the training."""
         return self.record
 
 
@@ -92,11 +94,12 @@ def train(
     checked = check_request(request)
     folder = Path(out)
     with _only_writer(folder):
-        if is_first_process() and (folder / "training.json").exists():
+        if is_first_process() and is_training(folder):
             raise DisorderError(
                 f"{folder} holds a training already; choose another {option('out')}, or "
                 f"finish it: {command_line('train', '--resume', folder)}"
             )
+        check_folder(folder, "train")
         return run_training(checked, folder, progress)
 
 
@@ -130,13 +133,13 @@ def _resumed(folder: Path, asks: str | None, progress: Progress | None) -> Train
         told = one_line(record.get("spec", folder))
         raise DisorderError(f"{folder}: this training is done; its model is {told}")
     request: TrainingRequest = validated(
-        TrainingRequest, {"fidelity": "paper"} | record["request"], f"{folder}/training.json"
+        TrainingRequest, {"fidelity": "paper"} | record["request"], f"{folder} (request)"
     )
     if request.asks is not None:
         words = ("--resume", folder, "--asks", one_line(request.asks))
         again = partial(command_line, "train", *words)
         request = replace(request, asks=named_again(folder, request.asks, asks, again))
-    if FROM_PYTHON in (request.data, request.dev):  # rows, which training.json does not keep
+    if FROM_PYTHON in (request.data, request.dev):  # rows, which are not kept
         raise DisorderError(
             f"{folder}: its data was {FROM_PYTHON} and is not kept; only a training on a data spec "
             "can be resumed"
@@ -157,7 +160,7 @@ def run_training(
     if not is_resumed and is_first_process() and Store(folder).checkpoint().folder.exists():
         # a later --resume would take them for its own
         raise DisorderError(
-            f"{folder} holds checkpoints of a training that has no training.json; choose another "
+            f"{folder} holds checkpoints of a training that has no record; choose another "
             f"{option('out')}"
         )
     job = build_job(checked, data)
@@ -171,7 +174,7 @@ def run_training(
     # a recipe may raise on its data: nothing is written before
     phases = checked.recipe.function(job, **checked.settings.recipe)
     if devices.rank == 0:
-        write_record(folder, record)
+        write_record(folder, begun_result(record))
     first, last = phases[0], phases[-1]
     seed = checked.request.seed
     with loading(checked.request.model), forked_torch_rng():
@@ -198,7 +201,7 @@ def run_training(
         record["best_constant"] = best_constant(phases[-1])
         write_card(folder, record)
         sync_tree(folder)  # before it says that it is done
-        write_record(folder, record)
+        write_record(folder, TrainedModel(folder, spec, metric, score, record).result)
         loop.checkpoints.clear()
     devices.wait()
     return TrainedModel(folder, spec, metric, score, record)

@@ -29,10 +29,10 @@ from disorder.papers.study.verbs_used import audit_once
 from disorder.papers.study.workbench import LEARNING, Workbench, short_name, title_of
 from disorder.registry import NetworkPart, parts
 from disorder.results.run import Run
-from disorder.safe_io import read_json
 from disorder.specs import split_spec
 from disorder.store.hub import hub_access
 from disorder.types import Score
+from disorder.verbs.train import is_training, read_record
 
 CLASSIFIER = "ForSequenceClassification"
 PLAIN = TrainingArm()
@@ -200,11 +200,9 @@ class PerTaskTraining(Pipeline):
 def span_scores(spec: Any) -> Iterator[tuple[str, Score]]:
     """F1 and exact match of a model that was trained to find answers, on its dev data."""
     folder = Path(split_spec(spec)[1]) if isinstance(spec, str) else Path()
-    path = folder / "training.json"
-    if not isinstance(spec, str) or not path.is_file():
+    if not isinstance(spec, str) or not is_training(folder):
         return
-    record = read_json(path)
-    found = record.get("after", {}).get("spans", {}).get("scores", {})
+    found = read_record(folder).get("after", {}).get("spans", {}).get("scores", {})
     for column in SPAN_SCORES:
         if score := found.get(f"{column}, all"):
             yield column, Score(**score)

@@ -33,6 +33,7 @@ from disorder.verbs.explain.word_importance import (
 )
 
 KERNEL_WIDTH = 25.0
+DIGITS = 10  # of a coefficient, which do not depend on the processor's order of summation
 PENALTY = 1.0
 TOGETHER = 2**15  # samples predicted in one go
 
@@ -112,9 +113,10 @@ def coefficients(kept: Bools, probabilities: Floats) -> Floats:
     goal = target * np.sqrt(weights)
     n_samples, n_features = rows.shape
     if n_features > n_samples:  # the same solution from the smaller matrix
-        dual = np.linalg.solve(rows @ rows.T + PENALTY * np.eye(n_samples), goal)
-        return np.asarray(rows.T @ dual)
-    return np.asarray(np.linalg.solve(rows.T @ rows + PENALTY * np.eye(n_features), rows.T @ goal))
+        found = rows.T @ np.linalg.solve(rows @ rows.T + PENALTY * np.eye(n_samples), goal)
+    else:
+        found = np.linalg.solve(rows.T @ rows + PENALTY * np.eye(n_features), rows.T @ goal)
+    return np.asarray(found.round(DIGITS))
 
 
 def nearness(kept: Bools) -> Floats:

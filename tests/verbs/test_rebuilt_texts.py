@@ -12,7 +12,7 @@ import pytest
 import disorder
 from conftest import pairs
 from disorder.types import Example
-from disorder.web.rebuilt_texts import rebuild
+from disorder.verbs.rebuilt_texts import rebuild
 from disorder.web.run_library import FoundRun, RunLibrary
 from disorder.web.sample_queries import SampleQueries
 

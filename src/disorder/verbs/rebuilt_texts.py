@@ -47,7 +47,7 @@ def rebuild(
     try:
         transformation = parse(spec, usual_words=run.usual_words(spec))
         _check_safe(transformation, run)
-        example = _as_perturbed(example, rows)
+        example = as_perturbed(example, rows)
         task = _task(run, example, rows)
         is_prompt = run.settings.get("break_") in OF_PROMPTS
         if transformation.needs_context or is_prompt:
@@ -70,7 +70,7 @@ def _check_safe(transformation: Transformation, run: Run) -> None:
         raise DisorderError("the transformation of this run is not applied again")
 
 
-def _as_perturbed(example: Example, rows: Sequence[StoredRow]) -> Example:
+def as_perturbed(example: Example, rows: Sequence[StoredRow]) -> Example:
     """The example with the segments that the rows are about as its texts."""
     names = tuple(str(rows[0].get("segment") or "").split("+")) if rows else ()
     is_other = names and not set(names) <= set(example.on) and set(names) <= set(example.segments)

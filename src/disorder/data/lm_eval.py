@@ -1,0 +1,243 @@
+"""Tasks of lm-evaluation-harness: the rows that a task asks about, as questions with options, pairs
+or open answers.
+
+The task's YAML file is read; Python code that it names is not run. Rows keep their own columns,
+which say more than a rendered prompt; what they do not show is taken from the task's templates.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from disorder.data.examples import LONGEST, SourceRow
+from disorder.data.files import READERS, reader_for
+from disorder.data.hf import hf
+from disorder.errors import BadData, MissingPackage
+from disorder.registry import data
+from disorder.safe_io import read_file, reason
+from disorder.tasks import LETTERS, folded, recognised
+from disorder.tasks.choice import ANSWER, CONTEXT, QUESTION
+from disorder.tasks.layouts import as_list, laid_out
+
+SPLITS = ("test_split", "validation_split", "training_split")
+FILES = ("json", "csv", "parquet")
+MAX_BYTES = 1024**2
+MAX_INCLUDES = 8
+MAX_POWER = 1000
+FRAME = re.compile(r"\A(?:Question|Q): |\n+(?:Answer|A):\s*\Z")
+
+
+class Code:
+    """A place of a task where Python code would be run."""
+
+
+@data(form="lm-eval:[FOLDER/]TASK", needs="pyyaml")
+def lm_eval(address: str) -> Iterator[SourceRow]:
+    """A task of lm-evaluation-harness: of a folder (its --include_path), or one it comes with."""
+    folder, _, name = address.rpartition("/")
+    file = _file_of(_folder(folder), name)
+    config = _config(file)
+    for where, row in _rows(config, file.parent, name):
+        if not isinstance(row, Mapping):
+            raise BadData(f"lm-eval:{name}, {where}: expected an object with columns")
+        try:
+            asked = _asked(config, row, name)
+        except BadData as error:
+            raise BadData(f"{error} ({where})") from None
+        yield f"{name}, {where}", asked
+
+
+def _folder(named: str) -> Path:
+    if named:
+        if not Path(named).is_dir():
+            raise BadData(f"lm-eval:{named}/…: no such folder")
+        return Path(named)
+    found = find_spec("lm_eval")
+    if found is None or found.origin is None:
+        raise MissingPackage("lm-eval: data without a folder", "lm_eval", "peers")
+    return Path(found.origin).parent / "tasks"
+
+
+def _file_of(folder: Path, name: str) -> Path:
+    """The file that declares a task; a group of one task stands for that task."""
+    wanted = re.compile(rf"^\"?(task|group)\"?:[ \t]*[\"']?{re.escape(name)}[\"']?[ \t]*$", re.M)
+    groups = []
+    for path in sorted(folder.rglob("*.yaml")):
+        if path.stat().st_size > MAX_BYTES:
+            continue  # no task of theirs is as large
+        found = wanted.search(read_file(path, max_bytes=MAX_BYTES).decode("utf-8", "replace"))
+        if found and found[1] == "task":
+            return path
+        groups += [path] if found else []
+    if groups:
+        members = _config(groups[0]).get("task")
+        listed = ", ".join(map(str, members)) if isinstance(members, list) else "several tasks"
+        raise BadData(f"lm-eval:{name} is a group; name one of its tasks: {listed}")
+    raise BadData(f"lm-eval:{name}: no task of this name in {folder}")
+
+
+def _config(path: Path, depth: int = 0) -> dict[str, Any]:
+    """What a task's file says, with the files that it includes."""
+    try:
+        import yaml  # type: ignore[import-untyped]
+    except ImportError as error:
+        raise MissingPackage("lm-eval: data", "yaml", "hf") from error
+
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]
+        """Values only: a `!function` becomes a mark."""
+
+    Loader.add_constructor("!function", lambda loader, node: Code())
+    try:
+        found = yaml.load(read_file(path, max_bytes=MAX_BYTES), Loader)
+    except FileNotFoundError:
+        raise BadData(f"{path}: no such file") from None
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        raise BadData(f"{path}: not YAML ({str(error).splitlines()[0]})") from None
+    if not isinstance(found, dict):
+        raise BadData(f"{path}: not a task of lm-evaluation-harness")
+    base = found.pop("include", None)
+    if base is None:
+        return found
+    if depth == MAX_INCLUDES:
+        raise BadData(f"{path}: files include each other more than {MAX_INCLUDES} deep")
+    return _config(path.parent / str(base), depth + 1) | found
+
+
+def _rows(config: Mapping[str, Any], folder: Path, name: str) -> Iterator[SourceRow]:
+    """The rows of the split that is tested."""
+    _check_no_code(config, ("dataset_path", "process_docs", "class"), name)
+    for key in ("metadata", "dataset_kwargs"):
+        if not isinstance(config.get(key) or {}, Mapping):
+            raise BadData(f"lm-eval:{name}: its {key} has no names")
+    split = next((str(config[key]) for key in SPLITS if config.get(key)), "test")
+    file = (config.get("metadata") or {}).get("file")
+    if isinstance(config.get("custom_dataset"), Code):
+        path = folder / f"{file}.jsonl"  # as `disorder perturb --as lm-eval` writes it
+        if not file or not path.exists():
+            raise BadData(f"lm-eval:{name}: Python code makes its rows, which is not run")
+        return _of_file(path)
+    files = (config.get("dataset_kwargs") or {}).get("data_files")
+    source = str(config.get("dataset_path", ""))
+    if source in FILES and files:
+        one = files.get(split) if isinstance(files, Mapping) else files
+        path = Path(str(one[0] if isinstance(one, list) and one else one))
+        return _of_file(path if path.exists() else folder / path)
+    config_name = config.get("dataset_name")
+    of_hub: Iterator[SourceRow] = hf(f"{source}{f'/{config_name}' if config_name else ''}:{split}")
+    return of_hub
+
+
+def _of_file(path: Path) -> Iterator[SourceRow]:
+    ending = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
+    reader = reader_for(path) if ending in READERS else READERS[".jsonl"]
+    rows: Iterator[SourceRow] = reader(path)
+    return rows
+
+
+def _asked(config: Mapping[str, Any], row: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """A row as a question with options, a pair or an open question."""
+    known = recognised(laid_out(row))
+    has_options = config.get("output_type") == "multiple_choice"
+    if known is not None and not (has_options and known.scored == "text"):
+        return dict(row)
+    _check_no_code(config, ("doc_to_text", "doc_to_target", "doc_to_choice"), name)
+    text = FRAME.sub("", str(_filled(config.get("doc_to_text", ""), row, name)))
+    target = _filled(config.get("doc_to_target"), row, name)
+    used = {folded(each) for each in (*CONTEXT, *QUESTION, *ANSWER)}
+    rest = {key: value for key, value in row.items() if folded(str(key)) not in used}
+    if not has_options:
+        answers = as_list(target) if str(target)[:1] == "[" else target  # as lm-eval takes it
+        return {**rest, "question": text, "answers": answers}
+    options = _options(config.get("doc_to_choice"), row, name)
+    place = _place(target, options, name)
+    if place is None:
+        return {**rest, "question": text, "options": options, "answer": None}
+    if not text.strip() and len(options) == 2:
+        return {**rest, "good": options[place], "bad": options[1 - place]}
+    return {**rest, "question": text, "options": options, "answer": LETTERS[place]}
+
+
+def _options(template: Any, row: Mapping[str, Any], name: str) -> list[str]:
+    """The options of a row: a list, the values of a mapping, or a template that writes a list."""
+    found = _filled(template, row, name)
+    if isinstance(found, str):
+        found = as_list(found)
+    if isinstance(found, Mapping):
+        found = list(found.values())
+    if not isinstance(found, list | tuple):
+        raise BadData(f"lm-eval:{name}: its doc_to_choice gives no list of options")
+    return [str(each) for each in found]
+
+
+def _place(target: Any, options: list[str], name: str) -> int | None:
+    """The place of the right option, from its text or its number; None where the gold is hidden."""
+    if target in options:
+        return options.index(target)
+    try:
+        place = int(target)
+    except (TypeError, ValueError):
+        place = len(options)
+    if place >= len(options) or place < -1:
+        raise BadData(f"lm-eval:{name}: its doc_to_target, {target!r}, is none of the options")
+    return None if place < 0 else place
+
+
+def _filled(template: Any, row: Mapping[str, Any], name: str) -> Any:
+    """What a template gives for a row: the value of a column, or a text."""
+    if not isinstance(template, str):
+        return template
+    if template in row:
+        return row[template]
+    from jinja2 import TemplateError
+
+    try:
+        pieces = []
+        n_letters = 0
+        for piece in _template(template).generate(dict(row)):
+            pieces.append(piece)
+            n_letters += len(piece)
+            if n_letters > LONGEST:
+                raise BadData(f"lm-eval:{name}: a template writes more than {LONGEST:,} letters")
+        return "".join(pieces)
+    except (TemplateError, ArithmeticError, LookupError, MemoryError, TypeError, ValueError) as e:
+        told = f"{type(e).__name__}: {reason(e)}"
+        raise BadData(f"lm-eval:{name}: a template cannot be filled ({told})") from None
+
+
+@lru_cache(maxsize=64)
+def _template(source: str) -> Any:
+    from jinja2 import StrictUndefined
+    from jinja2.exceptions import SecurityError
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    class BoundedTemplates(ImmutableSandboxedEnvironment):
+        """Multiplies and raises nothing to what would fill the memory."""
+
+        intercepted_binops = frozenset(("*", "**"))
+
+        def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+            """What an operator gives."""
+            for one, other in ((left, right), (right, left)):
+                is_long = hasattr(one, "__len__") and isinstance(other, int)
+                if is_long and len(one) * other > LONGEST:
+                    raise SecurityError(f"more than {LONGEST:,} letters")
+            if operator == "**" and max(abs(left), abs(right)) > MAX_POWER:
+                raise SecurityError("a power of large numbers")
+            return super().call_binop(context, operator, left, right)
+
+    environment = BoundedTemplates(keep_trailing_newline=True, undefined=StrictUndefined)
+    return environment.from_string(source)
+
+
+def _check_no_code(config: Mapping[str, Any], keys: tuple[str, ...], name: str) -> None:
+    for key in keys:
+        if isinstance(config.get(key), Code):
+            raise BadData(
+                f"lm-eval:{name}: its {key} is Python code, which is not run; name the file of "
+                "its rows instead"
+            )

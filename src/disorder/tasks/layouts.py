@@ -1,0 +1,172 @@
+"""Layouts: the ways in which tables spell a question, its options and its answer.
+
+Options may be a column each (`A`, `B`, …; `option1`, `option2`; `ending0`, …), a list of objects, a
+list written as a text, or one right answer and several wrong ones. Rows of all of them become rows
+with a column `options` (texts, or texts by their names).
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from typing import Any
+
+from disorder.tasks import LETTERS, column, folded, name_in
+
+OPTIONS = (
+    "options",
+    "choices",
+    "endings",
+    "answer_choices",
+    "answer_options",
+    "possible_answers",
+    "candidates",
+    "alternatives",
+    "mc_options",
+)
+STEMS = (
+    "",
+    "option",
+    "choice",
+    "answer",
+    "mcanswer",
+    "ending",
+    "candidate",
+    "alternative",
+    "solution",
+    "sol",
+    "opt",
+    "op",
+)
+RIGHT = ("correct_answer", "best_answer", "right_answer", "answer")
+WRONG = ("incorrect_answers", "wrong_answers", "distractors")
+ONE_WRONG = re.compile(r"(?:distractor|incorrectanswer|wronganswer)\d+")
+STEM = ("stem", "question", "text")
+CAUSES = ("cause", "effect")
+LETTERED = re.compile(r"\s*[(\[]?([A-Za-z])[)\].:]\s*(?=\S)")
+SEPARATORS = ("\n", "|", ";")
+
+
+def laid_out(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row with its question, its options and its answer in columns of their own."""
+    found = dict(row)
+    question = found.get("question")
+    if isinstance(question, Mapping) and name_in(question, OPTIONS):
+        found |= {"question": column(question, STEM), "options": column(question, OPTIONS)}
+    if "premise" in found and question in CAUSES:
+        found["asks_for"] = found.pop("question")
+    if {"sol1", "sol2", "label"} <= found.keys():  # PIQA, whose label counts from 0
+        found["options"] = [found.pop("sol1"), found.pop("sol2")]
+    if name_in(found, OPTIONS) is None:
+        found = _with_wrong_ones(found) or _gathered(found) or found
+    return found
+
+
+def _gathered(row: Mapping[str, Any]) -> dict[str, Any] | None:
+    """A row whose options are a column each, with all of them in one; None for other rows."""
+    names = {folded(name): name for name in row if isinstance(name, str)}
+    for stem in STEMS:
+        for marks in (LETTERS, tuple(map(str, range(26))), tuple(map(str, range(1, 27)))):
+            spelled = [names.get(f"{stem}{mark}".casefold()) for mark in marks]
+            n = spelled.index(None) if None in spelled else len(spelled)
+            if n < 2:
+                continue
+            of = [str(name) for name in spelled[:n]]
+            options = {mark: row[name] for mark, name in zip(marks, of, strict=False)}
+            rest = {name: value for name, value in row.items() if name not in of}
+            return rest | {"options": options}
+    return None
+
+
+def _with_wrong_ones(row: Mapping[str, Any]) -> dict[str, Any] | None:
+    """A row of a right answer and wrong ones, put into an order that its texts alone decide."""
+    name = name_in(row, RIGHT)
+    ones = [each for each in row if isinstance(each, str) and ONE_WRONG.fullmatch(folded(each))]
+    listed = as_list(column(row, WRONG))
+    wrong = listed if isinstance(listed, Sequence) else [row[each] for each in ones]
+    if name is None or not wrong or isinstance(wrong, str):
+        return None
+    right = row[name]
+    texts = dict.fromkeys(str(text) for text in [right, *wrong] if not is_nothing(text))
+    together = "\0".join(sorted(texts))
+    options = sorted(texts, key=lambda text: _hash(f"{text}\0{together}"))
+    rest = {each: value for each, value in row.items() if each not in (name, *ones)}
+    place = None if is_nothing(right) else options.index(str(right))
+    answer = place if place is None or place >= len(LETTERS) else LETTERS[place]
+    return rest | {"options": options, "answer": answer}
+
+
+def _hash(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "replace")).digest()
+
+
+def named_options(given: Any) -> tuple[list[Any], list[str] | None]:
+    """The options of a row, and the names that it gives them.
+
+    >>> named_options({"text": ["x", "y"], "label": ["1", "2"]})
+    (['x', 'y'], ['1', '2'])
+    >>> named_options({"A": "x", "B": "y", "C": None}), named_options("A. x\\nB. y")
+    ((['x', 'y'], ['A', 'B']), (['x', 'y'], ['A', 'B']))
+    """
+    given = as_list(given)
+    if isinstance(given, Mapping):
+        texts, names = column(given, ("text", *OPTIONS)), column(given, ("label", "labels", "key"))
+        if isinstance(texts, list | tuple):
+            return list(texts), None if names is None else [str(name) for name in names]
+        texts = _without_empty_ends(list(given.values()))
+        return texts, [str(name) for name in given][: len(texts)]
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        return [], None
+    if given and all(isinstance(each, Mapping) for each in given):
+        texts = [column(each, ("text", "content", "option", "value")) for each in given]
+        names = [column(each, ("label", "key", "id", "letter", "name")) for each in given]
+        return texts, None if None in names else [str(name) for name in names]
+    return _without_letters(_without_empty_ends(list(given)))
+
+
+def _without_empty_ends(options: list[Any]) -> list[Any]:
+    """Options without the empty ones at the end: a table has as many columns as its longest row."""
+    while options and is_nothing(options[-1]):
+        options = options[:-1]
+    return options
+
+
+def _without_letters(options: list[Any]) -> tuple[list[Any], list[str] | None]:
+    """Options without the letters that stand before all of them, which would move with them."""
+    marks = [LETTERED.match(each) if isinstance(each, str) else None for each in options]
+    said = [mark[1].upper() if mark else "" for mark in marks]
+    if len(options) > 1 and said == list(LETTERS[: len(options)]):
+        return [
+            str(each)[mark.end() :] for each, mark in zip(options, marks, strict=True) if mark
+        ], said
+    return options, None
+
+
+def as_list(given: Any) -> Any:
+    """A list or a mapping that is written as a text: as JSON, as Python, or an option per line."""
+    if hasattr(given, "tolist"):  # an array of a data frame
+        return given.tolist()
+    if not isinstance(given, str):
+        return given
+    text = given.strip()
+    for read in (json.loads, ast.literal_eval):
+        if text[:1] in ("[", "{", "(") and text[-1:] in ("]", "}", ")"):
+            try:
+                found = read(text)
+            except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+                continue
+            if isinstance(found, list | tuple | dict):
+                return found
+    for separator in SEPARATORS:
+        pieces = [piece.strip() for piece in text.split(separator) if piece.strip()]
+        if len(pieces) > 1:
+            return pieces
+    return given
+
+
+def is_nothing(value: Any) -> bool:
+    """Whether a cell is empty: None, not a number, or no letters."""
+    return value is None or value != value or (isinstance(value, str) and not value.strip())
