@@ -75,8 +75,6 @@ def loaded_network(kind: Literal["causal", "masked"], address: str) -> tuple[Any
     except ImportError as error:
         raise MissingPackage(f"{kind}:{address}", "transformers", "hf") from error
     logging.disable_progress_bar()
-    if address.startswith(("/", "./", "../", "~")) and not Path(address).is_dir():
-        raise BadModel(f"{kind}:{address}: no such folder")
     maker = AutoModelForCausalLM if kind == "causal" else AutoModelForMaskedLM
     more: dict[str, Any] = _gguf(address) or {"use_safetensors": True}
     of_tokenizer = {name: value for name, value in more.items() if name == "gguf_file"}

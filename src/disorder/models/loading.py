@@ -176,9 +176,15 @@ def _check_options(model: str, taken: Sequence[str], options: Mapping[str, Any])
 
 
 def check_exists(spec: str) -> None:
-    """Raise where there is no such kind of model, with what was probably meant."""
-    name = full_spec(spec).partition(":")[0]
+    """Raise where there is no such kind of model, with what was probably meant, and no such folder
+    where a path is given.
+    """
+    name, _, address = full_spec(spec).partition(":")
     if name in parts(ModelPart):
+        takes_folders = "FOLDER" in parts(ModelPart)[name].form
+        is_path = takes_folders and address.startswith(("/", "./", "../", "~"))
+        if is_path and not Path(address).expanduser().exists():
+            raise BadModel(f"{spec}: no such folder")
         return
     if Path(spec).is_dir():
         is_onnx = any(Path(spec).glob("*.onnx")) and not any(Path(spec).glob("*.safetensors"))

@@ -93,6 +93,36 @@ def test_a_lasting_fault_stops_with_one_line(name: str) -> None:
         assert "\n" not in str(stopped.value)
 
 
+@pytest.mark.parametrize(
+    ("status", "content", "words"),
+    [
+        (429, b'{"error": {"message": "over your quota", "code": "quota"}}', "429: over your"),
+        (200, b'{"error": {"message": "load the model first"}}', "load the model first"),
+        (200, b'{"object": "error", "message": "no such model"}', "no such model"),
+        (200, b'{"choices": [{"error": {"code": 502, "message": "gone"}}]}', "502: gone"),
+        (200, b'data: {"choices": []}\n\ndata: [DONE]\n\n', "is a stream, .* turn streaming off"),
+    ],
+    ids=["quota", "an error", "an error as the object", "an error in the choice", "a stream"],
+)
+def test_a_lasting_fault_is_told_in_the_words_of_the_server(
+    status: int, content: bytes, words: str
+) -> None:
+    fault = Fault(status=status, headers={"Retry-After": "0"}, content=content)
+    with (
+        FakeServer(faults=failing(9, fault)) as server,
+        pytest.raises(ModelStopped, match=words),
+    ):
+        post(client_of(server, max_retries=1))
+
+
+def test_a_refusal_inside_of_a_reply_is_a_refusal() -> None:
+    content = b'{"error": {"code": 400, "message": "logprobs are not supported"}}'
+    with FakeServer(faults=failing(9, Fault(content=content))) as server:
+        with pytest.raises(Rejected, match=r"^logprobs are not supported$") as refused:
+            post(client_of(server))
+        assert (refused.value.status, len(server.questions)) == (400, 1)
+
+
 def test_a_hanging_server_is_given_up_in_time() -> None:
     with FakeServer(faults=failing(99, Fault(hang=0.6))) as server:
         with pytest.raises(ModelStopped, match=r"no answer within 0.2 s \(timeout\)"):

@@ -178,19 +178,25 @@ class Client:
             raise _Failed(_kind(error)) from None
         except httpx2.InvalidURL:
             raise BadModel(f"{option('base_url', self.url)} is no address") from None
+        found = _parsed(content) if status < 300 else {}
+        status = _status_inside(found) or status
+        if status < 300:
+            return found
+        raise self._failure(status, headers, self._words(content), body or {})
+
+    def _failure(self, status: int, headers: Any, words: str, body: Mapping[str, Any]) -> Exception:
+        """What a status other than success means."""
+        why = f"HTTP {status}: {words}"
         if status in BUSY:
-            raise _Failed(f"HTTP {status}: too many requests", _retry_after(headers), is_busy=True)
+            return _Failed(why, _retry_after(headers), is_busy=True)
         if status >= 500 and status != HTTPStatus.NOT_IMPLEMENTED:
-            why = f"HTTP {status}: {self._words(content)}"
-            raise _Failed(why, _retry_after(headers), status=status)
+            return _Failed(why, _retry_after(headers), status=status)
         if 300 <= status < 400:
             target = urlsplit(str(headers.get("location", ""))).netloc or "another address"
-            raise BadModel(
+            return BadModel(
                 f"{self.url} redirects to {target}; name it in {option('base_url')} if you trust it"
             )
-        if status >= 400:
-            raise self._refusal(status, content, body or {})
-        return _parsed(content)
+        return self._refusal(status, words, body)
 
     async def _exchange(
         self, method: str, path: str, body: dict[str, Any] | None
@@ -204,8 +210,7 @@ class Client:
                     raise _Failed(f"an answer of more than {MAX_BYTES // 1024**2} MB")
             return response.status_code, response.headers, bytes(content)
 
-    def _refusal(self, status: int, content: bytes, body: Mapping[str, Any]) -> Exception:
-        words = self._words(content)
+    def _refusal(self, status: int, words: str, body: Mapping[str, Any]) -> Exception:
         refusal = Rejected(status, words)
         # OpenAI forbids log-probabilities of some models with the status of a wrong key
         is_of_field = status == HTTPStatus.FORBIDDEN and any(
@@ -225,6 +230,7 @@ class Client:
         text = content[:LONGEST_ERROR].decode("utf-8", "replace")
         try:
             found = json.loads(text)
+            found = _error_in(found) or found
             error = found.get("error", found.get("detail", found.get("message", text)))
             text = str(error.get("message", error) if isinstance(error, dict) else error)
         except (ValueError, AttributeError, RecursionError):
@@ -256,13 +262,38 @@ def _parsed(content: bytes) -> dict[str, Any]:
     try:
         found = json.loads(content, parse_int=_whole_number)
     except (ValueError, RecursionError):
-        what = "HTML" if content.lstrip()[:1] == b"<" else "not JSON"
-        raise _Failed(f"the answer is {what}; is this the address of an API (…/v1)?") from None
+        raise _Failed(_instead_of_json(content.lstrip())) from None
     if not isinstance(found, dict):
         raise _Failed("the answer is JSON, but no object")
-    if isinstance(found.get("error"), dict | str) and "choices" not in found:
-        raise _Failed("HTTP 200 with an error in it")
     return found
+
+
+def _instead_of_json(content: bytes) -> str:
+    """What an answer is that is no JSON."""
+    if content.startswith((b"data:", b"event:")):
+        return "the answer is a stream, which was not requested; turn streaming off in the server"
+    what = "HTML" if content.startswith(b"<") else "not JSON"
+    return f"the answer is {what}; is this the address of an API (…/v1)?"
+
+
+def _error_in(reply: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The part of a reply that holds an error, whatever its status: the whole, or its only choice
+    (OpenRouter, where the host behind it fails half-way); empty where there is none.
+    """
+    choices = reply.get("choices")
+    if reply.get("object") == "error" or (reply.get("error") and not choices):
+        return reply
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return first if isinstance(first, dict) and first.get("error") else {}
+
+
+def _status_inside(reply: Mapping[str, Any]) -> int:
+    """The status that an error in a reply of HTTP 200 stands for; 0 where it holds none."""
+    found = _error_in(reply)
+    error = found.get("error")
+    code = (error if isinstance(error, dict) else found).get("code")
+    is_status = isinstance(code, int) and 400 <= code < 600
+    return int(code) if is_status else HTTPStatus.INTERNAL_SERVER_ERROR * bool(found)
 
 
 def _retry_after(headers: Any) -> float | None:

@@ -219,12 +219,12 @@ class Endpoint:
 
     def _adapt(self, refusal: Rejected, body: Mapping[str, Any]) -> None:
         """Change what a refusal is about, where that is ours: never what the user asked for."""
-        if "max_tokens" in body and refusal.names("max_completion_tokens"):
-            self.limit_name = "max_completion_tokens"
-            return
         least = LEAST.search(str(refusal))
-        if least is not None and any(refusal.names(name) for name in LIMITS if name in body):
-            self.least_limit = int(least[1])
+        if any(refusal.names(name) for name in LIMITS):
+            if least is None:
+                self.limit_name = LIMITS[-1]
+            else:
+                self.least_limit = int(least[1])
             return
         for name in self._settings():
             if name not in body or not refusal.names(name):
@@ -285,9 +285,13 @@ def content_of(reply: Reply) -> tuple[str, dict[str, Any], str]:
     message = choice.get("message")
     if not isinstance(message, dict):
         raise Unusable("the reply has no message")
-    content = message.get("content")
-    return (
-        content if isinstance(content, str) else "",
-        message,
-        str(choice.get("finish_reason") or ""),
-    )
+    return _text_of(message.get("content")), message, str(choice.get("finish_reason") or "")
+
+
+def _text_of(content: Any) -> str:
+    """The text of a message, also of one in parts; those of thoughts are left out."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    texts = [part for part in parts if isinstance(part, dict) and part.get("type") == "text"]
+    return "".join(str(part.get("text") or "") for part in texts)

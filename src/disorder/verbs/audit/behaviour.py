@@ -82,7 +82,7 @@ class BehaviourProbe:
         if not is_control and len(self._begun) == 1:
             self._begun.add(samples.spec)
             self._predict_again(stages[samples.spec], samples.values[:, 0], samples.numbers)
-        if not self._first:
+        if not any(map(len, self._first)):
             return ModelBehaviour(self._is_cut)
         first, again = np.concatenate(self._first), np.concatenate(self._again)
         noise = noise_floor(_labels(first), _labels(again))
@@ -92,13 +92,11 @@ class BehaviourProbe:
         self, first: Floats, again: Floats, samples: TransformationSamples
     ) -> Sequence[Record]:
         """Scores that say how often predictions change, of the same texts again."""
-        examples = [self.dataset.examples[i] for i in np.concatenate(self._places).tolist()]
-        answered = ~np.isnan(first[:, 0])
         found = build_outcomes(
             replace(self.facts, families=None),
-            [each for each, is_there in zip(examples, answered, strict=True) if is_there],
-            first[answered],
-            again[answered][:, None],
+            [self.dataset.examples[i] for i in np.concatenate(self._places).tolist()],
+            first,
+            again[:, None],
             samples.transformation,
         )
         return measure(replace(found, transformation=AGAIN), only=BESIDE_FLOOR)[0]
@@ -116,10 +114,11 @@ class BehaviourProbe:
                 return
             for _, result in self.source.in_order([block], stage.count):
                 ids, _, values = predictions_of(result.table)
-                again = numbers.places(ids)
+                answered_again = ~np.isnan(values[:, 0])
+                again = numbers.places(ids)[answered_again]
                 self._places.append(again)
                 self._first.append(before[again].astype(np.float64))
-                self._again.append(values.astype(np.float64))
+                self._again.append(values[answered_again].astype(np.float64))
 
     def _has_room(self, n_texts: int) -> bool:
         """Whether so many more texts fit into the budget."""
