@@ -128,6 +128,8 @@ def checked_samples(table: pa.Table, where: str, *, n_labels: int | None = None)
     widths = pc.unique(pc.list_value_length(current["probabilities"])).to_pylist()
     if len(widths) > 1 or (n_labels is not None and widths != [max(1, n_labels)]):
         raise damaged(where, "rows have other numbers of probabilities than there are labels")
+    if current["probabilities"].combine_chunks().flatten().null_count:
+        raise damaged(where, "a row lacks a probability")
     _check_values(current, where, are_shares=widths[0] > 1)
     check_unique(current, where)
     return current

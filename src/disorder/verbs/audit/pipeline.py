@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -22,9 +23,10 @@ from disorder.types import Progress
 from disorder.verbs.audit.auditing import conducted
 from disorder.verbs.audit.preparing import prepared
 from disorder.verbs.audit.prompt_spread import PromptShare, spread_over, total_spent
-from disorder.verbs.audit.resuming import check_own, check_prompts, check_taggers, check_version
+from disorder.verbs.audit.resuming import check_own, check_taggers, check_version
 from disorder.verbs.gate import gate
 from disorder.verbs.model_loading import named_again, resume_command
+from disorder.verbs.prompting import check_prompts
 from disorder.visible_text import one_line
 
 logger = logging.getLogger("disorder")
@@ -107,7 +109,7 @@ def resume(
             before.settings,
             **again | {"seed": before.seed, "transformations": before.transformations},
         )
-        check_prompts(folder, chosen.prompt, named)
+        check_prompts(folder, chosen.prompt, named, partial(resume_line, folder))
         model = named_again(
             folder, before.model, model, lambda: resume_line(folder, one_line(before.model))
         )
