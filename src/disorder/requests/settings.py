@@ -12,7 +12,7 @@ from disorder.errors import BadOption, DisorderError, names_options, option
 from disorder.requests.audit import CONTINUED, DECIDED, AuditOptions, ResumeOptions
 from disorder.requests.fields import AuditFields
 from disorder.requests.option import View, command_line, declared_in, must_be_said
-from disorder.visible_text import one_line
+from disorder.safe_io import one_line
 
 MOST_BY_ITSELF = 10  # variants that an audit takes where q follows from the data
 DECLARED = {each.recorded_name: each for each in declared_in(AuditOptions).values()}

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from disorder.errors import BadData
+from disorder.safe_io import one_line
 from disorder.types import DISORDER, Example, Floats, PositionRows, Texts, Variants
 from disorder.types.predictions import (
     ABSTAINED,
@@ -25,7 +26,6 @@ from disorder.types.predictions import (
     is_failed,
     predicted_label,
 )
-from disorder.visible_text import one_line
 
 NAMES = pa.dictionary(pa.int32(), pa.string())
 POSITIONS = pa.list_(pa.int32())

@@ -13,9 +13,9 @@ from disorder.models.prompting.choice_prompt import choice_prompt
 from disorder.randomness import digest
 from disorder.registry import PromptPart, parts
 from disorder.requests.settings import Settings
+from disorder.safe_io import one_line
 from disorder.types import TEXT_NAMES, Dataset, Example, Segments
 from disorder.verbs.selected_data import wanted_columns
-from disorder.visible_text import one_line
 
 
 def prompt_files(names: Iterable[str]) -> list[str]:

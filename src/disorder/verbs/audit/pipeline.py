@@ -17,6 +17,7 @@ from disorder.requests.option import held
 from disorder.requests.settings import Settings, resume_line
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run, write_report, write_run
+from disorder.safe_io import one_line
 from disorder.store.storage import TemporaryFolder, place
 from disorder.store.store import Store
 from disorder.types import Progress
@@ -27,7 +28,6 @@ from disorder.verbs.audit.resuming import check_own, check_taggers, check_versio
 from disorder.verbs.gate import gate
 from disorder.verbs.model_loading import named_again, resume_command
 from disorder.verbs.prompting import check_prompts
-from disorder.visible_text import one_line
 
 logger = logging.getLogger("disorder")
 

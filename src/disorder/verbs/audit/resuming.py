@@ -12,11 +12,11 @@ from disorder.errors import DisorderError, option
 from disorder.registry.own import own_specs
 from disorder.requests.settings import resume_line
 from disorder.results.run import Run
+from disorder.safe_io import one_line
 from disorder.store.sample_parts import SAMPLES
 from disorder.store.store import JOURNAL, journal_entries
 from disorder.transformations import Transformation, parse
 from disorder.verbs.audit.planning import LEFT_OUT
-from disorder.visible_text import one_line
 
 
 def recorded_plan(before: Run) -> tuple[list[Transformation], list[str]]:
