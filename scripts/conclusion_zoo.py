@@ -301,10 +301,12 @@ def stored(path: Path) -> dict[Cell, Tally]:
     return found
 
 
-def run(path: Path, minutes: float, share: float) -> None:
-    """Simulate until every cell has its number or the CPU time is spent, the emptiest first."""
+def run(path: Path, minutes: float, share: float, sizes: Sequence[int] = SIZES) -> None:
+    """Simulate until every cell of these sizes has its number or the CPU time is spent, the
+    emptiest first.
+    """
     done = stored(path)
-    wanted = {cell: round(share * SIMULATIONS[cell.n]) for cell in cells()}
+    wanted = {cell: round(share * SIMULATIONS[cell.n]) for cell in cells() if cell.n in sizes}
     began = time.process_time()
     with path.open("a", encoding="utf-8") as file:
         while time.process_time() - began < 60 * minutes:
@@ -409,9 +411,10 @@ def main() -> None:
     parser.add_argument("--store", type=Path, default=Path("zoo.jsonl"))
     parser.add_argument("--minutes", type=float, default=240.0, help="of CPU, at most")
     parser.add_argument("--share", type=float, default=1.0, help="of the simulations of each cell")
+    parser.add_argument("--sizes", type=int, nargs="+", choices=SIZES, default=SIZES)
     parser.add_argument("--write", type=Path, help="a page with <!-- zoo --> … <!-- /zoo -->")
     given = parser.parse_args()
-    run(given.store, given.minutes, given.share)
+    run(given.store, given.minutes, given.share, given.sizes)
     text = "\n".join(table(stored(given.store)))
     if given.write is None:
         print(text)

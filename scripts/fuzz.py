@@ -1,8 +1,10 @@
 """Fuzz what strangers write, guided by coverage: run folders, their samples, Parquet, replies of
-servers, prompt files and specs. Each may be a `DisorderError` of one line, and nothing else.
+servers, prompt files, specs, rows of data, folders of rankings, tasks of lm-eval and logs of other
+tools. Each may be a `DisorderError` of one line, and nothing else.
 
     pip install atheris
-    python scripts/fuzz.py [run] [samples] [parquet] [reply] [prompt] [spec] [--seconds 600]
+    python scripts/fuzz.py [run] [samples] [parquet] [reply] [prompt] [spec] [rows] [ranking] [task]
+        [log] [--seconds 600]
 
 Every target runs in a process of its own, from real content as seeds. Where that is JSON, half of
 the changes replace a value in it by a hostile one, so that what comes after the parser is reached.
@@ -36,8 +38,8 @@ from rich.console import Console
 
 with redirect_stderr(io.StringIO()), atheris.instrument_imports(include=["disorder", "jinja2"]):
     from disorder.cli import main as disorder
-    from disorder.data import joined_specs
-    from disorder.errors import DisorderError
+    from disorder.data import joined_specs, read_data
+    from disorder.errors import DisorderError, DoesNotApply
     from disorder.models.prompting import Question, prompt_for
     from disorder.models.prompting.template import PromptTemplate
     from disorder.models.servers.addresses import Network
@@ -45,6 +47,7 @@ with redirect_stderr(io.StringIO()), atheris.instrument_imports(include=["disord
     from disorder.models.servers.embeddings import ServerEmbedder
     from disorder.models.servers.endpoint import Endpoint, Unusable
     from disorder.models.servers.replies import Unfit
+    from disorder.models.servers.reranking import ServerReranker
     from disorder.models.servers.ways import ladder
     from disorder.results import drawing
     from disorder.results.render import render
@@ -58,6 +61,7 @@ with redirect_stderr(io.StringIO()), atheris.instrument_imports(include=["disord
     from disorder.types import Task, text_segments
     from disorder.verbs.compare.finished_run import FinishedRun
     from disorder.verbs.gate import GateRule
+    from disorder.verbs.import_logs import import_logs
 
 PAIR = ("A dog sleeps.", "An animal rests.")
 TASK = Task("nli", ("entailment", "neutral", "contradiction"), "b", "neutral", "entailment")
@@ -148,9 +152,9 @@ def reply(place: Path) -> tuple[list[bytes], Try]:
                     asyncio.run(way.ask(endpoint, question))
             with Allowed():
                 asyncio.run(way.probe(endpoint, [question]))
-        with Allowed():
-            embedder = ServerEmbedder(endpoint)
-            asyncio.run(embedder._vectors(["a", "b"]))
+        for server in (ServerEmbedder(endpoint), ServerReranker(endpoint)):
+            with Allowed():
+                asyncio.run(server._answer(({}, ["a", "b"])))
 
     return [json.dumps(each).encode() for each in _replies(question)], tried
 
@@ -175,6 +179,7 @@ def _replies(question: Question) -> Iterator[dict[str, Any]]:
     listed = [{"value": option, "probability": p} for option, p in shares.items()]
     yield {"answers": [{"type": "choice", "name": "label", "probabilities": listed}]}
     yield {"data": [{"index": i, "embedding": [0.1, 0.2]} for i in (1, 0)], "usage": usage}
+    yield {"results": [{"index": 0, "relevance_score": 0.5}]}
 
 
 class OneReply:
@@ -225,6 +230,115 @@ def spec(place: Path) -> tuple[list[bytes], Try]:
     return seeds, tried
 
 
+FORMS: tuple[list[dict[str, Any]], ...] = (
+    [{"id": str(i), "text_a": f"a b c w{i}", "label": "yes" if i % 2 else "no"} for i in range(6)],
+    [{"premise": "a dog sleeps", "hypothesis": f"it rests {i}", "label": i % 3} for i in range(6)],
+    [{"question": f"who is {i}?", "choices": {"text": ["a", "b"], "label": ["A", "B"]},
+      "answerKey": "AB"[i % 2]} for i in range(3)],
+    [{"question": f"who is {i}?", "options": ["ann", "bo"], "answer": i % 2} for i in range(3)],
+    [{"good": f"the cat {i} sleeps", "bad": f"the cat {i} sleep"} for i in range(3)],
+    [{"question": f"where is {i} ?", "context": "it is here", "answers": ["here"]}
+     for i in range(3)],
+    [{"query": f"find {i}", "positives": ["it"], "negatives": ["not", "no"]} for i in range(3)],
+    [{"query": "find", "relevant": {"1": 1}, "documents": {"1": "it", "2": "no"}}],
+    [{"review": f"so good {i} it is", "stars": float(i % 3)} for i in range(9)],
+)  # fmt: skip
+
+
+def rows_of_data(place: Path) -> tuple[list[bytes], Try]:
+    """Rows in a file of one object per line, and of cells."""
+
+    def tried(content: bytes) -> None:
+        found = _lines(content)
+        for name in ("d.jsonl", "d.csv") if found is content else ("d.jsonl",):
+            (place / name).write_bytes(found)
+            with Allowed():
+                _perturbed(str(place / name))
+
+    cells = b'id,text,label\n1,"so ""good"" it is",x\n2,bad,y\n'
+    return [cells, *(json.dumps(rows).encode() for rows in FORMS)], tried
+
+
+def _lines(content: bytes) -> bytes:
+    """A list of rows as lines; anything else as it is."""
+    with suppress(ValueError, RecursionError):
+        rows = json.loads(content)
+        if isinstance(rows, list):
+            return "\n".join(map(json.dumps, rows)).encode()
+    return content
+
+
+def _perturbed(spec: str) -> None:
+    """Read data, and perturb some of it."""
+    data = read_data(spec)
+    for example in data.examples[:3]:
+        with suppress(DoesNotApply):
+            parse("derange").apply(example, task=data.task, q=2, seed=0, short="use")
+
+
+def ranking(place: Path) -> tuple[list[bytes], Try]:
+    """The three files of a folder in the form of BEIR."""
+    (place / "qrels").mkdir()
+    rows = {
+        "corpus": [{"_id": str(i), "title": "t", "text": f"a text {i}"} for i in range(3)],
+        "queries": [{"_id": f"q{i}", "text": f"which is {i} ?"} for i in range(2)],
+        "qrels": "query-id\tcorpus-id\tscore\nq0\t0\t1\nq1\t1\t2\n",
+    }
+
+    def tried(content: bytes) -> None:
+        try:
+            given = json.loads(content)
+            files = {f"{name}.jsonl": json.dumps(given[name]) for name in ("corpus", "queries")}
+            files["qrels/test.tsv"] = str(given["qrels"])
+        except (ValueError, TypeError, LookupError, RecursionError):
+            return
+        for name, text in files.items():
+            (place / name).write_bytes(_lines(text.encode("utf-8", "replace")))
+        _perturbed(str(place))
+
+    return [json.dumps(rows).encode()], tried
+
+
+def task_file(place: Path) -> tuple[list[bytes], Try]:
+    """The YAML file of a task of lm-eval, on rows of each form."""
+    (place / "d.json").write_text(json.dumps(FORMS[3] + FORMS[5]))
+    files = f"dataset_path: json\ndataset_kwargs:\n  data_files: {place / 'd.json'}\n"
+    more = (
+        "doc_to_text: '{{question}}'\ndoc_to_target: answer\noutput_type: multiple_choice\n"
+        "doc_to_choice: '{{[question, context] if context else options}}'\n",
+        "doc_to_text: !function utils.f\ninclude: other\ntest_split: train\n",
+        "metadata:\n  file: d\ndoc_to_target: '{{answers[0]}}'\n",
+    )
+
+    def tried(content: bytes) -> None:
+        (place / "t.yaml").write_bytes(b"task: t\n" + content)
+        read_data(f"lm-eval:{place}/t")
+
+    return [(files + each).encode() for each in more], tried
+
+
+LOGS = Path(__file__).resolve().parent.parent / "tests" / "verbs" / "import_logs"
+
+
+def log(place: Path) -> tuple[list[bytes], Try]:
+    """Logs of lm-eval and of inspect_ai, and the runs that they become."""
+    rows = []
+    for path in sorted((LOGS / "lm-eval").glob("samples_*.jsonl")):
+        rows += [json.loads(line) for line in path.read_text().splitlines()[:8]]
+    seeds = [json.dumps(rows).encode()]
+    for path in sorted((LOGS / "inspect").glob("*.json")):
+        whole = json.loads(path.read_text())
+        some = {"eval": whole["eval"], "samples": whole["samples"][:8]}
+        seeds.append(json.dumps(some).encode())
+
+    def tried(content: bytes) -> None:
+        path = place / ("log.json" if b'"samples"' in content else "samples_x.jsonl")
+        path.write_bytes(content if path.suffix == ".json" else _lines(content))
+        import_logs(path)
+
+    return seeds, tried
+
+
 TARGETS = {
     "run": run_folder,
     "samples": samples,
@@ -232,6 +346,10 @@ TARGETS = {
     "reply": reply,
     "prompt": prompt_file,
     "spec": spec,
+    "rows": rows_of_data,
+    "ranking": ranking,
+    "task": task_file,
+    "log": log,
 }
 # what may be raised: a line for the user, or what the next layer makes one of
 ALLOWED = (DisorderError, Rejected, Unusable, Unfit, _Failed)

@@ -22,8 +22,7 @@ LAYERS = (
     {"verbs"},
     {"data", "tasks", "transformations", "models", "metrics"},
     {"requests", "store", "results", "engines"},
-    {"types", "errors", "registry", "specs", "randomness", "languages", "safe_io"}
-    | {"visible_text", "standard_output"},
+    {"types", "errors", "registry", "specs", "randomness", "languages", "safe_io"},
 )  # the papers' own, which nothing imports → surfaces → verbs → parts → middle → base
 # the only steps sideways, apart from verb to verb: results are written through the store, which
 # knows none of them

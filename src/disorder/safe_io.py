@@ -1,7 +1,10 @@
-"""Files that others may have written, read with limits: run folders, model folders, task folders.
+"""What others may have written: files, read with limits (run folders, model folders, task folders),
+and texts (names, labels, messages), made safe to print or show.
 
-Whatever is wrong with one (too large, too deep, not a number, not a file) is a `BadData` of one
-line. Nothing in such a file is ever imported or executed.
+Whatever is wrong with a file (too large, too deep, not a number, not a file) is a `BadData` of one
+line. Nothing in such a file is ever imported or executed. In a text, terminal escapes,
+bidirectional overrides and half characters come out as symbols one can see; every surface prints
+through `visible`, and a test over all commands holds it.
 
 The size that a Parquet file unpacks to is found before a library unpacks it. What its footer says
 is not enough: a text that stands there once may be named by a million rows. The headers of its
@@ -16,13 +19,14 @@ import json
 import math
 import mmap
 import os
+import re
 import stat
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from disorder.errors import BadData
-from disorder.visible_text import one_line
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,6 +46,12 @@ TEXT = "BYTE_ARRAY"
 PLACE = 8  # bytes that a text takes beside its own
 MAX_NESTED = 12  # structures and lists inside each other in a footer; there are six or so
 FIXED = {1: 1, 2: 1, 3: 1, 7: 8}  # other kinds of values → their bytes
+KEPT = "\n\t\u200c\u200d"  # zero-width joiners belong to emoji and to Persian, Hindi, …
+UNSEEN = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
+# what JSON may hold raw although a terminal would obey it
+UNSEEN_IN_JSON = re.compile(
+    "[\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
+)
 
 
 def read_file(path: Path, *, max_bytes: int) -> bytes:
@@ -402,3 +412,33 @@ def _byte(content: Any, at: int) -> int:
     if not 0 <= at < len(content):
         raise ValueError("a page outside the file")
     return int(content[at])
+
+
+def visible(text: object) -> str:
+    """Control characters and bidirectional marks as symbols one can see.
+
+    >>> visible("a\\x1b]52;c;aGk=\\x07b")
+    'a␛]52;c;aGk=␇b'
+    """
+    found = str(text)
+    if found.isprintable() and found.isascii():
+        return found
+    return "".join(_shown(char) for char in found)
+
+
+def one_line(text: object) -> str:
+    """A text that can neither break a line nor disturb a terminal."""
+    return " ".join(visible(text).split())
+
+
+def visible_json(text: str) -> str:
+    """JSON in which characters that a terminal would obey are escaped; it means the same."""
+    return UNSEEN_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _shown(char: str) -> str:
+    if char in KEPT or unicodedata.category(char) not in UNSEEN:
+        return char
+    if ord(char) < 0x20:
+        return chr(0x2400 + ord(char))
+    return f"⟨U+{ord(char):04X}⟩"

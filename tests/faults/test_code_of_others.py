@@ -69,7 +69,7 @@ def test_resume_reaches_nothing_that_the_folder_names(
         raw["settings"] |= {"engine": "ray", name: value}
 
     folder = changed(finished, tmp_path / "run", change)
-    with pytest.raises(DisorderError, match="nothing is reached because a folder says so"):
+    with pytest.raises(DisorderError, match="nothing is run or reached because a folder says so"):
         resume(folder)
 
 
@@ -109,6 +109,56 @@ def test_resume_reads_no_prompt_that_the_folder_names(
     assert f"--resume {folder} --prompt {prompt}" in err
     _, _, err = command("audit", "--resume", folder, "--prompt", prompt)
     assert "this model takes no prompt" in err  # it was let through, to a model that has no use
+
+
+OTHER_FILES = {
+    "match": (f"{MARK}.py:match", "nothing is run or reached because a folder says so"),
+    "base_url": ("http://evil.example/v1", "nothing is run or reached because a folder says so"),
+    "allow_pickle": (True, "nothing is run or reached because a folder says so"),
+    "prompt": (["secret.jinja"], "no file is read because a folder says so"),
+}
+
+
+@pytest.mark.parametrize("verb", ["explain", "plan"])
+@pytest.mark.parametrize("name", OTHER_FILES)
+def test_a_run_in_place_of_a_model_names_no_file_or_server(
+    verb: str, name: str, finished: Path, trap: Path, command: Any
+) -> None:
+    """`disorder explain RUN` of a stranger's folder ran the function that graded its answers."""
+    value, told = OTHER_FILES[name]
+    (trap / f"{MARK}.py").write_text(f"import pathlib\npathlib.Path({MARK!r}).touch()\n")
+    folder = changed(finished, trap / "run", lambda raw: raw["settings"].update({name: value}))
+    code, _, err = command(verb, folder)
+    assert code == 2
+    assert told in err
+    again = f"disorder {verb} {folder} --{name.replace('_', '-')}"
+    said = "" if value is True else f" {value[0] if isinstance(value, list) else value}"
+    assert err.endswith(f"repeat it: {again}{said}\n")
+    assert not (trap / MARK).exists()
+
+
+def test_a_run_in_place_of_a_model_does_not_say_where_predictions_are_kept(
+    finished: Path, tmp_path: Path, command: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DISORDER_CACHE", str(tmp_path / "cache"))
+    place = str(tmp_path / "elsewhere")
+    folder = changed(finished, tmp_path / "run", lambda raw: raw["settings"].update(cache=place))
+    code, _, err = command("plan", folder, "--score", "agreement")
+    assert code == 0, err
+    assert not Path(place).exists()
+
+
+def test_resume_unpickles_nothing_because_the_folder_says_so(
+    finished: Path, tmp_path: Path, command: Any
+) -> None:
+    def change(raw: dict[str, Any]) -> None:
+        raw.update(status="started", model="sklearn:theirs.joblib")
+        raw["settings"]["allow_pickle"] = True
+
+    folder = changed(finished, tmp_path / "run", change)
+    code, _, err = command("audit", "--resume", folder, "sklearn:theirs.joblib")
+    assert code == 2
+    assert f"disorder audit --resume {folder} --allow-pickle" in err
 
 
 def test_a_training_runs_no_model_that_its_folder_names(trap: Path, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from disorder.cli import main
 from disorder.cli.output import open_missing_streams
-from disorder.visible_text import visible, visible_json
+from disorder.safe_io import visible, visible_json
 from faults.laboratory import (
     changed,
     disorder_command,

@@ -21,8 +21,8 @@ from disorder.results.run import Run
 from disorder.results.run_folder import read_run, write_report
 from disorder.results.run_tables import command
 from disorder.results.terminal import show_result
+from disorder.safe_io import visible
 from disorder.verbs.audit.pipeline import audit
-from disorder.visible_text import visible
 
 HOSTILE = [
     "<script>alert(1)</script> is what the old man said to her",

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import disorder
 from disorder.results.result import as_csv
 from disorder.results.row_export import FORMULA, NUMBER, cell_text, csv_text
+from disorder.safe_io import visible
 from disorder.verbs.explain.result import write_csvs
-from disorder.visible_text import visible
 from faults.laboratory import rows
 
 FORMULAS = ["=cmd|'/C calc'!A0", "@SUM(1+1)*9", "+1+1", "-2+3", "\t=1", "'=1", "＝1+1"]

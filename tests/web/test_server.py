@@ -13,7 +13,7 @@ from disorder.web.server import address, listen, new_app, require_web, serve
 
 def test_an_open_address_without_a_token_does_not_start() -> None:
     with pytest.raises(DisorderError, match="needs a token"):
-        serve(new_app(), host="0.0.0.0", port=0)
+        serve(new_app(), print, host="0.0.0.0", port=0)
 
 
 def test_a_taken_port_is_an_error() -> None:

@@ -40,7 +40,7 @@ from disorder.cli.output import (
     silence_output,
 )
 from disorder.errors import CannotWrite, DisorderError, naming_options
-from disorder.visible_text import one_line
+from disorder.safe_io import one_line
 
 app = Commands(
     name="disorder",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from disorder.cli.commands import Commands
-from disorder.cli.output import print_json, print_text, show
+from disorder.cli.output import announce, print_data, print_json, print_text, show
 from disorder.requests.human import HumanMakeOptions
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def serve(
     """Serve the annotation page and print each annotator's personal link."""
     from disorder.web.annotation_app import serve_task
 
-    serve_task(folder, host=host, port=port)
+    serve_task(folder, announce, host=host, port=port)
 
 
 @app.command()
@@ -78,7 +78,12 @@ def export(
     """Write answers, or the items for a crowd platform, to a file."""
     from disorder.verbs import human
 
-    n = human.export(folder, out, what=cast("Exported", what))
+    chosen = cast("Exported", what)
+    if str(out) == "-":
+        text, n = human.exported(folder, what=chosen)
+        print_data(text)
+    else:
+        n = human.export(folder, out, what=chosen)
     rows = "answers, also those undone," if what == "history" else what
     target = "standard output" if str(out) == "-" else out
     print_text(f"{n:,} {rows} written to {target}", is_error=True)

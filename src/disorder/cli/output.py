@@ -1,4 +1,5 @@
-"""Output of commands: the one place that prints.
+"""Output of commands: the one place that prints. While a command runs, what a model's code, a
+library or a child process prints goes to standard error.
 
 Nothing untrusted reaches a terminal raw, a stream that is not UTF-8 gets plain letters, and a pipe
 that nobody reads is no failure.
@@ -13,11 +14,10 @@ import os
 import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
-from disorder.standard_output import standard_output
-from disorder.visible_text import visible, visible_json
+from disorder.safe_io import visible, visible_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -55,6 +55,57 @@ PLAIN_LETTERS = {
     "\u2009": " ",
 }
 
+_owned: list[TextIO] = []
+
+
+def standard_output() -> TextIO:
+    """Where results are written: standard output, also inside `owned_standard_output`."""
+    return _owned[-1] if _owned else sys.stdout
+
+
+@contextmanager
+def owned_standard_output() -> Iterator[None]:
+    """Send to standard error what is printed without `standard_output`, also by code that knows
+    nothing of Python's streams.
+
+    For a whole process, whatever its threads do: used once, around a command.
+    """
+    before = sys.stdout
+    with _moved(before) as own:
+        _owned.append(own)
+        sys.stdout = sys.stderr
+        try:
+            yield
+        finally:
+            sys.stdout = before
+            _owned.pop()
+
+
+@contextmanager
+def _moved(stream: TextIO) -> Iterator[TextIO]:
+    """The stream on a descriptor of its own, while its old one leads to standard error; as it is
+    where one of them is no file, as in a test.
+    """
+    try:
+        number, errors = stream.fileno(), sys.stderr.fileno()
+    except (OSError, ValueError):
+        yield stream
+        return
+    stream.flush()
+    own = os.fdopen(os.dup(number), "w", encoding=stream.encoding, errors=stream.errors)
+    if isinstance(stream, io.TextIOWrapper) and isinstance(own, io.TextIOWrapper):
+        own.reconfigure(line_buffering=stream.line_buffering, write_through=stream.write_through)
+    os.dup2(errors, number)
+    try:
+        yield own
+    except BaseException:  # which says more than a pipe that nobody reads
+        os.dup2(own.fileno(), number)
+        with suppress(OSError):
+            own.close()
+        raise
+    os.dup2(own.fileno(), number)
+    own.close()
+
 
 def console(*, stderr: bool = False, **more: Any) -> Console:
     """A console for tables and coloured lines."""
@@ -71,6 +122,22 @@ def print_text(text: object = "", *, is_error: bool = False, end: str = "\n") ->
         Unhurried(sys.stderr).write(f"{visible(text)}{end}")
     else:
         standard_output().write(f"{visible(text)}{end}")
+
+
+def print_data(text: str) -> None:
+    """Data for another program, as UTF-8, whatever the terminal's letters are."""
+    stream = standard_output()
+    if stream.isatty():
+        stream.write(visible(text))
+        return
+    stream.flush()
+    stream.buffer.write(text.encode("utf-8", "backslashreplace"))
+
+
+def announce(line: str) -> None:
+    """One line at once: what is said while a server goes on."""
+    print_text(line)
+    standard_output().flush()
 
 
 def show(

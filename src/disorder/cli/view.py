@@ -30,6 +30,7 @@ def view(
     accepted share; every perturbed version of an example; runs side by side; the progress of a
     run. Nothing leaves this machine, and no file is changed.
     """
+    from disorder.cli.output import announce
     from disorder.web.access_control import one_token, token_for
     from disorder.web.server import require_web, serve
 
@@ -39,6 +40,7 @@ def view(
     needed = token_for(host, token)
     serve(
         viewer_app(folder),
+        announce,
         host=host,
         port=port,
         token=needed,

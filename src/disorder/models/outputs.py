@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from disorder.errors import BadData, BadModel, ModelStopped, option
-from disorder.safe_io import read_json, validated
+from disorder.safe_io import one_line, read_json, validated
 from disorder.store.storage import write_atomically
 from disorder.types import Bools, Floats, Task
 from disorder.types.predictions import ABSTAINED, ABSTAINS, ANSWERED, FAILED, Predictions
-from disorder.visible_text import one_line
 
 
 def softmax(logits: Floats) -> Floats:

@@ -161,6 +161,7 @@ class PickleOptions(TypedDict, total=False):
             default=False,
             for_model=True,
             changes_predictions=False,
+            named_again="must",
         ),
     ]
 

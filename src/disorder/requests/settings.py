@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from disorder.errors import BadOption, DisorderError, names_options, option
 from disorder.requests.audit import CONTINUED, DECIDED, AuditOptions, ResumeOptions
 from disorder.requests.fields import AuditFields
-from disorder.requests.option import View, command_line, declared_in
-from disorder.visible_text import one_line
+from disorder.requests.option import View, command_line, declared_in, must_be_said
+from disorder.safe_io import one_line
 
 MOST_BY_ITSELF = 10  # variants that an audit takes where q follows from the data
 DECLARED = {each.recorded_name: each for each in declared_in(AuditOptions).values()}
@@ -32,19 +33,13 @@ class Settings(AuditFields):
     @classmethod
     def recorded(cls, folder: object, settings: Mapping[str, Any], **given: Any) -> Settings:
         """The settings in a run.json, to resume it; what reaches elsewhere is `given` again."""
-        for name, value in settings.items():
+        for name in settings:
             if name not in DECLARED:
                 raise DisorderError(
                     f"{folder} has a setting {one_line(name)!r}, which this version does not "
                     "know; resume it with the version that began it"
                 )
-            if DECLARED[name].option.named_again == "must" and value and not given.get(name):
-                said = one_line(value)
-                raise DisorderError(
-                    f"{folder} was begun with {option(name, said)}; nothing is reached because a "
-                    f"folder says so. If you trust it, repeat it: "
-                    f"{resume_line(folder, **{name: said})}"
-                )
+        check_said_again(folder, AuditOptions, settings, given, partial(resume_line, folder))
         kept = {
             name: value
             for name, value in settings.items()
@@ -139,6 +134,26 @@ class Settings(AuditFields):
             for name, each in DECLARED.items()
             if each.option.for_prompt and not each.is_default(getattr(self, name))
         ]
+
+
+def check_said_again(
+    folder: object,
+    request: type,
+    settings: Mapping[str, Any],
+    given: Mapping[str, Any],
+    again: Callable[..., str],
+) -> None:
+    """Raise where recorded settings name what would be run or reached, and the user does not;
+    `again` is what to type with it.
+    """
+    for name in must_be_said(request, settings):
+        if not given.get(name):
+            value = settings[name]
+            said = value if isinstance(value, bool) else one_line(value)
+            raise DisorderError(
+                f"{folder} was begun with {option(name, said)}; nothing is run or reached because "
+                f"a folder says so. If you trust it, repeat it: {again(**{name: said})}"
+            )
 
 
 AN_OBJECT = "…"  # stands for a model that has no spec

@@ -18,8 +18,8 @@ from disorder.results.row_export import data_frame
 from disorder.results.run import Omitted
 from disorder.results.run_tables import text_name
 from disorder.results.writing import MINUS, meaning_of, place_of, title_of
+from disorder.safe_io import one_line, visible
 from disorder.store.storage import write_atomically
-from disorder.visible_text import one_line, visible
 
 SCHEMA_VERSION = 1
 ALPHA = 0.05

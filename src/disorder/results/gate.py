@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, computed_field, model_validator
 from disorder.results.conclusion import NAMES, PAGE, Conclusion, sentence
 from disorder.results.result import Cell, Column, Grid, Result
 from disorder.results.writing import capitalised
-from disorder.visible_text import one_line
+from disorder.safe_io import one_line
 
 SCHEMA_VERSION = 2
 HOW = f"How conclusions are drawn: {PAGE}"

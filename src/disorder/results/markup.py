@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from disorder.visible_text import visible
+from disorder.safe_io import visible
 
 MARKUP = "|`*"
 # brackets make a link, a footnote or a box to tick only before these, or at the ends of a text

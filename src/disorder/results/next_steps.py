@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from disorder.registry import DataPart, ModelPart, NetworkPart, parts
+from disorder.registry import DataPart, ModelPart, NetworkPart, PromptPart, parts
 from disorder.requests.audit import AuditOptions, SamplingOptions
 from disorder.requests.explain import ExplainOptions
 from disorder.requests.groups import ReadingOptions
@@ -72,13 +72,15 @@ def _steps(run: Run) -> Iterator[NextStep]:
 
 
 def _source(run: Run, request: type) -> list[str]:
-    """How a command names model and data of a run: by its folder, else by their specs and how they
-    are read; empty where one of them has none.
+    """How a command names model and data of a run: by its folder where that may say it all, else by
+    their specs and how they are read; empty where one of them has none.
     """
     is_spec = run.model.partition(":")[0] in parts(ModelPart)
     if not is_spec or run.data == IN_MEMORY:
         return []
-    if run.folder is not None and not must_be_named(run.model):
+    prompts = set(run.settings.get("prompt") or ()) - parts(PromptPart).keys()
+    says_more = prompts or must_be_said(request, run.settings)
+    if run.folder is not None and not must_be_named(run.model) and not says_more:
         return [str(run.folder)]
     drawn = {each.recorded_name for each in declared_in(SamplingOptions).values()}
     read = {name: value for name, value in run.settings.items() if name not in drawn}

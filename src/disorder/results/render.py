@@ -23,7 +23,7 @@ from disorder.results.markup import (
 )
 from disorder.results.result import Cell, Grid, Result, as_csv
 from disorder.results.writing import capitalised, fixed, short_name
-from disorder.visible_text import visible
+from disorder.safe_io import visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment

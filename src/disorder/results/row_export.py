@@ -21,7 +21,7 @@ from typing import Any
 import pyarrow as pa
 
 from disorder.errors import DisorderError
-from disorder.visible_text import visible
+from disorder.safe_io import visible
 
 FORMULA = re.compile(r"'*[=+\-@\t\r＝＋－＠]")
 MARKED = re.compile(r"'+[=+\-@\t\r＝＋－＠]")

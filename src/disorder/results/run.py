@@ -25,10 +25,10 @@ from disorder.requests.settings import DECLARED, resume_line
 from disorder.results.conclusion import AnswerTable, Conclusion, WordBaseline
 from disorder.results.result import Picture
 from disorder.results.row_export import data_frame
+from disorder.safe_io import visible
 from disorder.store.sample_parts import SampleParts
 from disorder.store.storage import copy_folder, place
 from disorder.types import Score, Task
-from disorder.visible_text import visible
 
 if TYPE_CHECKING:
     from disorder.results.result import Result

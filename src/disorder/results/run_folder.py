@@ -23,10 +23,9 @@ from disorder.errors import BadData
 from disorder.requests.settings import DECLARED, Settings
 from disorder.results.run import SCHEMA_VERSION, Run
 from disorder.results.saving import RECORD, record_of
-from disorder.safe_io import MAX_REASON, read_json, validated
+from disorder.safe_io import MAX_REASON, one_line, read_json, validated
 from disorder.store.storage import place, write_atomically, write_together
 from disorder.types import Dataset, Example
-from disorder.visible_text import one_line
 
 if TYPE_CHECKING:
     from disorder.results.run import Record, Run

@@ -24,7 +24,7 @@ from rich.text import Text
 
 from disorder.results.result import Cell, Grid, NextStep, Result, Row, Section
 from disorder.results.writing import capitalised
-from disorder.visible_text import one_line, visible
+from disorder.safe_io import one_line, visible
 
 SCREEN = 24  # lines that a summary has at most
 SURE = 2  # lines of the lead, and

@@ -20,12 +20,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from disorder.errors import BadData
-from disorder.safe_io import most_unpacked, parse_parquet, read_parquet
+from disorder.safe_io import most_unpacked, one_line, parse_parquet, read_parquet
 from disorder.store.samples import READ_SCHEMA, SCHEMA, check_unique, checked_samples, storable
 from disorder.store.storage import write_atomically
 from disorder.store.store import Entry, Kept
 from disorder.types import ORIGINAL, TEXT_NAMES, Example
-from disorder.visible_text import one_line
 
 SAMPLES = "samples"  # their folder
 PART = re.compile(r"\d{2,}-[^/\\\x00-\x1f]*\.parquet")

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from disorder.errors import BadData
+from disorder.safe_io import one_line
 from disorder.types import DISORDER, Example, Floats, PositionRows, Texts, Variants
 from disorder.types.predictions import (
     ABSTAINED,
@@ -25,7 +26,6 @@ from disorder.types.predictions import (
     is_failed,
     predicted_label,
 )
-from disorder.visible_text import one_line
 
 NAMES = pa.dictionary(pa.int32(), pa.string())
 POSITIONS = pa.list_(pa.int32())
@@ -128,6 +128,8 @@ def checked_samples(table: pa.Table, where: str, *, n_labels: int | None = None)
     widths = pc.unique(pc.list_value_length(current["probabilities"])).to_pylist()
     if len(widths) > 1 or (n_labels is not None and widths != [max(1, n_labels)]):
         raise damaged(where, "rows have other numbers of probabilities than there are labels")
+    if current["probabilities"].combine_chunks().flatten().null_count:
+        raise damaged(where, "a row lacks a probability")
     _check_values(current, where, are_shares=widths[0] > 1)
     check_unique(current, where)
     return current

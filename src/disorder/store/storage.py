@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from disorder.errors import CannotWrite, DisorderError, MissingPackage, option
-from disorder.visible_text import one_line
+from disorder.safe_io import one_line
 
 LOCAL = "file://"
 LONGEST_NAME = 200  # bytes that leave room for an ending: a name has 255 at most

@@ -33,7 +33,15 @@ from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from disorder.errors import BadData
-from disorder.safe_io import MAX_JSON, MAX_PARQUET, parse_json, read_file, read_json, validated
+from disorder.safe_io import (
+    MAX_JSON,
+    MAX_PARQUET,
+    one_line,
+    parse_json,
+    read_file,
+    read_json,
+    validated,
+)
 from disorder.store.storage import (
     FolderLock,
     add_line,
@@ -42,7 +50,6 @@ from disorder.store.storage import (
     sync_tree,
     write_atomically,
 )
-from disorder.visible_text import one_line
 
 UNFINISHED = "unfinished"  # where steps are kept until all of them are done
 CHECKPOINTS = "checkpoints"

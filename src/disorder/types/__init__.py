@@ -280,7 +280,8 @@ class Sentence:
             numbers: dict[tuple[int, ...], int] = {}
             return np.array([numbers.setdefault(unit, len(numbers)) for unit in self.tokens])
         folded = [word.casefold() for word in self.words]
-        return np.unique(folded, return_inverse=True)[1].astype(np.int64)
+        ranks = {word: rank for rank, word in enumerate(sorted(set(folded)))}
+        return np.array([ranks[word] for word in folded], dtype=np.int64)
 
     def select(self, positions: Ints) -> Sentence:
         """The sentence made of these positions, for the next step of a chain."""

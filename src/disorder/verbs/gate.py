@@ -23,10 +23,10 @@ from disorder.results.conclusion import MAIN
 from disorder.results.gate import Decision, Ruling, State
 from disorder.results.run import Record, Run
 from disorder.results.run_folder import check_records, read_run
+from disorder.safe_io import visible
 from disorder.specs import listed
 from disorder.transformations import parse
 from disorder.types import ORIGINAL
-from disorder.visible_text import visible
 
 OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 RULE = r"\s*(?P<score>.*[^\s<>=!])\s*(?P<operator><=|>=|<|>)\s*(?P<limit>[^\s<>=]+)\s*"

@@ -19,6 +19,7 @@ from disorder.requests.audit import AuditOptions
 from disorder.requests.keywords import takes_options
 from disorder.requests.option import must_be_named, must_be_said
 from disorder.requests.settings import AN_OBJECT, Settings, resume_line
+from disorder.safe_io import one_line
 from disorder.specs import parse_pairs
 from disorder.store.storage import default_cache_folder
 from disorder.transformations import Transformation, parse
@@ -29,7 +30,6 @@ from disorder.verbs.open_answers import match_of
 from disorder.verbs.prompting import prompt_files
 from disorder.verbs.ranked_documents import ranking_score
 from disorder.verbs.similarity_threshold import choose_threshold
-from disorder.visible_text import one_line
 
 N_SAMPLED = 200  # examples that a precision is tried on
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from disorder.data import stream, train_spec
@@ -13,6 +13,7 @@ from disorder.models.prompting.choice_prompt import choice_prompt
 from disorder.randomness import digest
 from disorder.registry import PromptPart, parts
 from disorder.requests.settings import Settings
+from disorder.safe_io import one_line
 from disorder.types import TEXT_NAMES, Dataset, Example, Segments
 from disorder.verbs.selected_data import wanted_columns
 
@@ -21,6 +22,20 @@ def prompt_files(names: Iterable[str]) -> list[str]:
     """Those of some prompts that are files, and not known by name."""
     known = parts(PromptPart)
     return [name for name in names if name not in known]
+
+
+def check_prompts(
+    folder: object, names: Iterable[str], given: Sequence[str], again: Callable[..., str]
+) -> None:
+    """Raise where a folder names the file of a prompt, which a model would be sent, and the user
+    does not; `again` is what to type with it.
+    """
+    for name in prompt_files(names):
+        if name not in given:
+            raise DisorderError(
+                f"{folder} names the prompt {one_line(name)}; no file is read because a folder "
+                f"says so. If you trust it, repeat it: {again(prompt=[one_line(name)])}"
+            )
 
 
 def bound_prompt(model: Any, dataset: Dataset, settings: Settings) -> Prompt | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,14 @@ from disorder.errors import DisorderError
 from disorder.requests.audit import SamplingOptions
 from disorder.requests.groups import SeedOptions
 from disorder.requests.option import command_line, declared_in
+from disorder.requests.settings import check_said_again
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
 from disorder.results.saving import verb_of
+from disorder.specs import listed
 from disorder.store.storage import place
 from disorder.verbs.model_loading import named_again
+from disorder.verbs.prompting import check_prompts
 
 IN_MEMORY = "data"  # how rows that were given as they are are called
 LOGGED = "log"  # how model and data of another tool's logs are named: log:NAME
@@ -50,21 +54,33 @@ def with_run(
         data = run.data
     if data == IN_MEMORY:
         raise DisorderError(f"the data of {model} was given in memory; name model and data")
-    again = command_line(verb, run.model, data)
-    spec = named_again(model, run.model, None, lambda: again)
-    return spec, data, {**_recorded(request, run), **options}
+    named = command_line(verb, run.model, data)
+    spec = named_again(model, run.model, None, lambda: named)
+    recorded = {**run.settings, "seed": run.seed}
+    again = partial(_command, verb, request, model)
+    check_said_again(model, request, recorded, options, again)
+    own = _recorded(request, recorded)
+    check_prompts(model, listed(own.get("prompt")), listed(options.get("prompt")), again)
+    return spec, data, {**own, **options}
 
 
-def _recorded(request: type, run: Run) -> dict[str, Any]:
+def _command(verb: str, request: type, folder: Any, **more: Any) -> str:
+    """The command on a run folder with more options."""
+    declared = declared_in(request)
+    words = [word for name, value in more.items() for word in declared[name].words(value)]
+    return command_line(verb, folder, *words)
+
+
+def _recorded(request: type, settings: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a run that another verb has too: how data and model are read, not how many
-    texts are drawn.
+    texts are drawn, nor where its predictions are kept.
     """
     drawn = declared_in(SamplingOptions).keys() - declared_in(SeedOptions).keys()
-    settings = {**run.settings, "seed": run.seed}
     found = {}
     for name, declared in declared_in(request).items():
         value = settings.get(declared.recorded_name)
-        if name in drawn or value is None or declared.is_default(value):
+        is_elsewhere = declared.option.named_again and value != "off"
+        if name in drawn or is_elsewhere or value is None or declared.is_default(value):
             continue
         found[name] = value[0] if name == "prompt" else value  # the others take one
     return found

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from disorder.errors import BadData, DisorderError, DoesNotApply, option
+from disorder.safe_io import one_line
 from disorder.store.samples import no_answers_of, predictions_of, storable
 from disorder.transformations import Transformation
 from disorder.transformations.surface_control import SAME_AS_ORIGINAL
@@ -33,7 +34,6 @@ from disorder.types import (
 )
 from disorder.types.predictions import predicted_label
 from disorder.verbs.outcomes import OutcomeFacts, build_outcomes, gold_of
-from disorder.visible_text import one_line
 
 LARGE = 64 * 1024**2  # bytes above which predictions are kept in a file
 GB = 1024**3

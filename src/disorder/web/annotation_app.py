@@ -101,7 +101,9 @@ def _hashed(token: str) -> bytes:
     return sha256(token.encode("utf-8", "replace")).digest()
 
 
-def serve_task(folder: Path, *, host: str = "127.0.0.1", port: int = 8766) -> None:
+def serve_task(
+    folder: Path, say: Callable[[str], None], *, host: str = "127.0.0.1", port: int = 8766
+) -> None:
     """Serve a task folder until Ctrl-C, after printing the personal links."""
     require_web("human serve")
     served = ServedTask(folder)
@@ -109,6 +111,7 @@ def serve_task(folder: Path, *, host: str = "127.0.0.1", port: int = 8766) -> No
     with Store.open(folder):  # the task must not be made again under its annotators
         serve(
             app,
+            say,
             host=host,
             port=port,
             is_good=lambda token: served.annotator(token) is not None,

@@ -12,8 +12,8 @@ from disorder.errors import BadData, DisorderError
 from disorder.results.render import template
 from disorder.results.run import Run
 from disorder.results.run_tables import main_transformation
+from disorder.safe_io import visible
 from disorder.types import ORIGINAL
-from disorder.visible_text import visible
 from disorder.web.run_library import FoundRun, RunLibrary
 from disorder.web.run_progress import run_progress
 from disorder.web.sample_queries import (

@@ -14,10 +14,9 @@ from threading import Lock
 from typing import Any
 
 from disorder.errors import BadData
-from disorder.safe_io import check_file, read_parquet
+from disorder.safe_io import check_file, read_parquet, visible
 from disorder.store.samples import ROW
 from disorder.types import ORIGINAL
-from disorder.visible_text import visible
 from disorder.web.run_library import FoundRun, RunLibrary
 
 PER_PAGE = 25

@@ -11,13 +11,11 @@ import socket
 import sys
 import threading
 import webbrowser
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from disorder.errors import DisorderError, MissingPackage
-from disorder.standard_output import standard_output
-from disorder.visible_text import visible
 from disorder.web.access_control import ASGI, AccessControl, TokenCheck, is_loopback
 from disorder.web.slow_clients import QuietLog, guarded_protocol
 
@@ -64,6 +62,7 @@ def new_app() -> FastAPI:
 
 def serve(
     app: ASGI,
+    say: Callable[[str], None],
     *,
     host: str = "127.0.0.1",
     port: int = 8765,
@@ -76,9 +75,9 @@ def serve(
 ) -> None:
     """Serve `app` behind access control until Ctrl-C; port 0 takes a free one.
 
-    `token` is part of the printed address; `is_good` decides which tokens are let in (see
-    `AccessControl`). `links` prints a personal address for each name and token instead; `hint`
-    tells a visitor without a good token what to do.
+    `say` prints a line; `token` is part of the printed address; `is_good` decides which tokens are
+    let in (see `AccessControl`). `links` prints a personal address for each name and token instead;
+    `hint` tells a visitor without a good token what to do.
     """
     import uvicorn
 
@@ -90,10 +89,10 @@ def serve(
     bound_port = listening.getsockname()[1]
     url = address(host, bound_port, token)
     _log_to_terminal()
-    _print_line(f"{name}: one personal link per annotator" if links else f"{name}: {url}")
+    say(f"{name}: one personal link per annotator" if links else f"{name}: {url}")
     for person, personal_token in (links or {}).items():
-        _print_line(f"  {person}: {address(host, bound_port, personal_token)}")
-    _print_line("Press Ctrl-C to stop.")
+        say(f"  {person}: {address(host, bound_port, personal_token)}")
+    say("Press Ctrl-C to stop.")
     if is_opened:
         threading.Timer(0.5, webbrowser.open, [url]).start()
     config = uvicorn.Config(
@@ -112,7 +111,7 @@ def serve(
             uvicorn.Server(config).run(sockets=[listening])
     finally:
         listening.close()
-    _print_line("stopped")
+    say("stopped")
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -150,12 +149,6 @@ def address(host: str, port: int, token: str | None = None, path: str = "/") -> 
         name = f"[{name}]"
     query = f"?token={token}" if token else ""
     return f"http://{name}:{port}{path}{query}"
-
-
-def _print_line(line: str) -> None:
-    stream = standard_output()
-    stream.write(f"{visible(line)}\n")
-    stream.flush()
 
 
 def _log_to_terminal() -> None:

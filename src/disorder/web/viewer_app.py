@@ -15,7 +15,7 @@ from fastapi.responses import JSONResponse, Response
 from disorder.errors import DisorderError
 from disorder.results.conclusion import conclusion_rules
 from disorder.results.render import render
-from disorder.visible_text import visible
+from disorder.safe_io import visible
 from disorder.web.compare_page import compare_page, paired_differences
 from disorder.web.example_page import WORDS, example_page
 from disorder.web.human_tasks import HumanTasks, task_page

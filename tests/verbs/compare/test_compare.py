@@ -421,6 +421,7 @@ class TestCannotBeCompared:
         ("probabilities", lambda values: [[9.0] * 3, *values[1:]], "between 0 and 1"),
         ("probabilities", lambda values: [[0.5] * 2, *values[1:]], "numbers of probabilities"),
         ("probabilities", lambda values: [[float("nan")] * 3, *values[1:]], "not a number"),
+        ("probabilities", lambda values: [[None, 0.5, 0.5], *values[1:]], "lacks a probability"),
     ],
 )
 def test_samples_that_no_audit_wrote_are_one_line(

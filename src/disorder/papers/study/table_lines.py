@@ -17,7 +17,7 @@ from disorder.results.drawing import GREY, svg
 from disorder.results.markup import name_of
 from disorder.results.result import Cell, Column, Grid
 from disorder.results.writing import title_of
-from disorder.visible_text import visible
+from disorder.safe_io import visible
 
 TITLES = {"delta": "Δ"}  # columns that are not metrics; metrics have titles of their own
 MINUS = re.compile(r"^-(?=[\d.])")  # of a number, as it is typed; pages have a true minus

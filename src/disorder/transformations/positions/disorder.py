@@ -8,6 +8,8 @@ Kendall's τ. After the displacement counts of Clouâtre et al. (2022); see docs
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from disorder.transformations.positions.orders import Bigrams
@@ -25,7 +27,10 @@ def variant_disorder(variants: Variants) -> Measured:
     if not found:
         return _missing(n)
     if len(found) == 1:
-        return {name: np.broadcast_to(value, n) for name, value in found[0].items()}
+        shared = len(found[0][DISORDER[0]]) != n
+        return {
+            name: np.broadcast_to(value, n) if shared else value for name, value in found[0].items()
+        }
     return {
         name: np.mean([np.broadcast_to(side[name], n) for side in found], axis=0)
         for name in DISORDER
@@ -47,9 +52,8 @@ def _missing(n: int) -> Measured:
 
 def disorder_of(rows: PositionRows) -> Measured:
     """The disorder of each row, of the units left; none where units repeat or are written."""
-    found = _missing(len(rows))
     if rows.written is not None:
-        return found
+        return _missing(len(rows))
     ordered = np.sort(rows.positions, axis=1)
     is_once = (ordered[:, 1:] > ordered[:, :-1]).all(axis=1)
     places = rows.positions[is_once]
@@ -69,6 +73,7 @@ def disorder_of(rows: PositionRows) -> Measured:
     }
     if is_once.all():
         return {name: np.asarray(value, dtype=np.float64) for name, value in values.items()}
+    found = _missing(len(rows))
     for name, value in values.items():
         found[name][is_once] = value
     return found
@@ -119,10 +124,15 @@ def inversions(order: Ints) -> Ints:
 
 def _inversions_of_few(order: Ints) -> Ints:
     """Each unit against all to its right."""
-    found = np.zeros(len(order), dtype=np.int64)
-    for i in range(order.shape[1] - 1):
-        found += (order[:, i : i + 1] > order[:, i + 1 :]).sum(axis=1)
-    return found
+    n = order.shape[1]
+    is_greater = order[:, :, None] > order[:, None, :]
+    return np.asarray(np.count_nonzero(is_greater & _to_the_right(n), axis=(1, 2)))
+
+
+@lru_cache(maxsize=FEW + 1)
+def _to_the_right(n: int) -> Bools:
+    """Which of n places lies to the right of which."""
+    return np.triu(np.ones((n, n), dtype=bool), 1)
 
 
 def _inversions_of_many(order: Ints) -> Ints:

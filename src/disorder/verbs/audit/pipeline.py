@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -16,16 +17,17 @@ from disorder.requests.option import held
 from disorder.requests.settings import Settings, resume_line
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run, write_report, write_run
+from disorder.safe_io import one_line
 from disorder.store.storage import TemporaryFolder, place
 from disorder.store.store import Store
 from disorder.types import Progress
 from disorder.verbs.audit.auditing import conducted
 from disorder.verbs.audit.preparing import prepared
 from disorder.verbs.audit.prompt_spread import PromptShare, spread_over, total_spent
-from disorder.verbs.audit.resuming import check_own, check_prompts, check_taggers, check_version
+from disorder.verbs.audit.resuming import check_own, check_taggers, check_version
 from disorder.verbs.gate import gate
 from disorder.verbs.model_loading import named_again, resume_command
-from disorder.visible_text import one_line
+from disorder.verbs.prompting import check_prompts
 
 logger = logging.getLogger("disorder")
 
@@ -107,7 +109,7 @@ def resume(
             before.settings,
             **again | {"seed": before.seed, "transformations": before.transformations},
         )
-        check_prompts(folder, chosen.prompt, named)
+        check_prompts(folder, chosen.prompt, named, partial(resume_line, folder))
         model = named_again(
             folder, before.model, model, lambda: resume_line(folder, one_line(before.model))
         )

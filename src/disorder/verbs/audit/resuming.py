@@ -12,12 +12,11 @@ from disorder.errors import DisorderError, option
 from disorder.registry.own import own_specs
 from disorder.requests.settings import resume_line
 from disorder.results.run import Run
+from disorder.safe_io import one_line
 from disorder.store.sample_parts import SAMPLES
 from disorder.store.store import JOURNAL, journal_entries
 from disorder.transformations import Transformation, parse
 from disorder.verbs.audit.planning import LEFT_OUT
-from disorder.verbs.prompting import prompt_files
-from disorder.visible_text import one_line
 
 
 def recorded_plan(before: Run) -> tuple[list[Transformation], list[str]]:
@@ -71,19 +70,6 @@ def check_taggers(folder: Path, specs: Sequence[str], given: Sequence[str]) -> N
                 f"{folder} names the transformation {one_line(spec)}, which loads a tagger; "
                 "nothing is loaded because a folder says so. If you trust it, repeat it: "
                 f"{resume_line(folder, with_=[one_line(spec)])}"
-            )
-
-
-def check_prompts(folder: Path, names: Sequence[str], given: Sequence[str]) -> None:
-    """Raise where a folder names the file of a prompt, which a model would be sent, and the user
-    does not.
-    """
-    for name in prompt_files(names):
-        if name not in given:
-            again = resume_line(folder, prompt=[one_line(name)])
-            raise DisorderError(
-                f"{folder} names the prompt {one_line(name)}; no file is read because a folder "
-                f"says so. If you trust it, repeat it: {again}"
             )
 
 

@@ -18,13 +18,13 @@ from disorder.requests.runs import CompareOptions
 from disorder.results.comparison import Comparison
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
+from disorder.safe_io import visible
 from disorder.transformations import parse
 from disorder.transformations.words import NATURAL
 from disorder.types import CONTROL_OF
 from disorder.verbs.compare.concluding import conclusions_of, correct, main_of
 from disorder.verbs.compare.differences import Comparing
 from disorder.verbs.compare.finished_run import FinishedRun
-from disorder.visible_text import visible
 
 __all__ = ["FinishedRun", "check_alike", "compare"]
 

@@ -14,10 +14,10 @@ from disorder.metrics import decompose, difference_of
 from disorder.results.comparison import Compared, Comparison, Difference
 from disorder.results.run import DIGITS, Omitted
 from disorder.results.writing import shown
+from disorder.safe_io import visible
 from disorder.transformations import parse
 from disorder.types import ORIGINAL, Outcomes
 from disorder.verbs.compare.finished_run import FinishedRun
-from disorder.visible_text import visible
 
 NEAR = 2 * 10**-DIGITS  # scores in run.json are rounded
 

@@ -16,6 +16,7 @@ from disorder.data.families import family_numbers
 from disorder.errors import BadData, DisorderError
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run
+from disorder.safe_io import visible
 from disorder.store.sample_parts import SampleParts, read_examples
 from disorder.store.samples import predictions_of
 from disorder.transformations import Transformation, parse
@@ -23,7 +24,6 @@ from disorder.transformations.words import NATURAL
 from disorder.types import ORIGINAL, Bools, Example, Fidelity, Floats, Ints, Outcomes, Variants
 from disorder.verbs.outcomes import OutcomeFacts
 from disorder.verbs.transformation_samples import ExampleNumbers, TransformationSamples
-from disorder.visible_text import visible
 
 DRAWN = ["positions_a", "positions_b", "written_a", "written_b"]  # what a variant is
 

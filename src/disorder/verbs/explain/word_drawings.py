@@ -14,9 +14,9 @@ from itertools import accumulate
 
 import numpy as np
 
+from disorder.safe_io import visible
 from disorder.types import Bools, Floats, Ints, Pair, Sentence
 from disorder.verbs.explain.chart_style import BLUE, FONT, GREY, ORANGE
-from disorder.visible_text import visible
 
 WIDTH = 720  # of a drawing
 SIZE = 14  # of letters

@@ -7,7 +7,7 @@ workers say which texts are sentences). The pages are in `disorder.web.annotatio
 
 from __future__ import annotations
 
-from disorder.verbs.human.answer_store import export, import_answers
+from disorder.verbs.human.answer_store import export, exported, import_answers
 from disorder.verbs.human.ratings import ALL, MAJORITY, MODEL, PERTURBED
 from disorder.verbs.human.scoring import HumanOmitted, HumanRecord, HumanScores, score
 from disorder.verbs.human.task_making import MadeTask, make
@@ -22,6 +22,7 @@ __all__ = [
     "HumanScores",
     "MadeTask",
     "export",
+    "exported",
     "import_answers",
     "make",
     "score",

@@ -22,7 +22,6 @@ from typing import Any, Literal
 from disorder.errors import BadData, DisorderError, UnknownName, option
 from disorder.results.row_export import cell_text, csv_text
 from disorder.safe_io import parse_json, read_file
-from disorder.standard_output import standard_output
 from disorder.store.storage import cannot_write, write_named_file
 from disorder.verbs.human.task_folder import (
     ANSWERS,
@@ -32,7 +31,6 @@ from disorder.verbs.human.task_folder import (
     read_items,
     read_task,
 )
-from disorder.visible_text import visible
 
 TABLE = """
 CREATE TABLE IF NOT EXISTS answers (
@@ -219,13 +217,25 @@ PlacedRow = tuple[str, Mapping[str, Any]]  # its place in the file ("row 3"), an
 
 def export(folder: str | Path, out: str | Path, *, what: Exported = "answers") -> int:
     """Write the answers that count, the items to show, or every answer ever given, to a .csv or
-    .jsonl file ("-" for CSV on standard output), and return the number of rows.
+    .jsonl file, and return the number of rows.
     """
-    folder = Path(folder)
     out = Path(out)
+    text, n = exported(folder, what=what, ending=_suffix(out, "--out"))
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(out, error) from None
+    write_named_file(out, text.encode("utf-8"))
+    return n
+
+
+def exported(
+    folder: str | Path, *, what: Exported = "answers", ending: str = ".csv"
+) -> tuple[str, int]:
+    """The same as text, and the number of rows."""
+    folder = Path(folder)
     if what not in WHAT:
         raise UnknownName(f"thing to export ({option('what')})", what, WHAT)
-    suffix = _suffix(out, "--out")
     read_task(folder)
     if what == "items":
         rows = _item_rows(folder)
@@ -233,12 +243,11 @@ def export(folder: str | Path, out: str | Path, *, what: Exported = "answers") -
         rows = _answer_rows(folder, with_undone=what == "history")
     if not rows:
         raise DisorderError(f"{folder} holds no answers yet; nothing to export")
-    if suffix == ".jsonl":
+    if ending == ".jsonl":
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     else:
         text = csv_text(list(rows[0]), (row.values() for row in rows), is_exact=True)
-    _write(out, text)
-    return len(rows)
+    return text, len(rows)
 
 
 def import_answers(folder: str | Path, file: str | Path) -> tuple[int, int]:
@@ -327,27 +336,9 @@ def _answer_rows(folder: Path, *, with_undone: bool) -> list[dict[str, Any]]:
 
 
 def _suffix(path: Path, what: str) -> str:
-    if str(path) == "-":
-        return ".csv"
     if path.suffix.lower() not in (".csv", ".jsonl"):
         raise DisorderError(f"{what} {path}: name it .csv or .jsonl")
     return path.suffix.lower()
-
-
-def _write(out: Path, text: str) -> None:
-    if str(out) == "-":
-        stream = standard_output()
-        if stream.isatty():
-            stream.write(visible(text))
-        else:  # data for another program: UTF-8, whatever the terminal's letters are
-            stream.flush()
-            stream.buffer.write(text.encode("utf-8", "backslashreplace"))
-        return
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise cannot_write(out, error) from None
-    write_named_file(out, text.encode("utf-8"))
 
 
 def _read_csv(file: Path) -> Iterator[PlacedRow]:

@@ -20,7 +20,7 @@ from disorder.requests.train import AsksOptions, TrainOptions
 from disorder.results.progress import shown_progress
 from disorder.results.result import Result
 from disorder.results.saving import check_folder
-from disorder.safe_io import validated
+from disorder.safe_io import one_line, validated
 from disorder.store.storage import sync_tree
 from disorder.store.store import Store
 from disorder.types import Dataset, Progress, Score
@@ -48,7 +48,6 @@ from disorder.verbs.train.request import (
 )
 from disorder.verbs.train.summary import begun_result, training_result
 from disorder.verbs.train.trainable import SETTING_NAMES, load_trainable
-from disorder.visible_text import one_line
 
 
 @dataclass(frozen=True)
