@@ -288,7 +288,7 @@ class ServerModel(PromptedModel):
         try:
             return await self._asked(way, question)
         except Rejected as refusal:
-            if refusal.status in (400, 413, 422, 451):
+            if refusal.status in (400, 403, 413, 422, 451):
                 return Answer.none("the server rejected the text", n)
             raise BadModel(
                 f"{self.endpoint.client.url} refuses (HTTP {refusal.status}): {refusal}"

@@ -54,6 +54,7 @@ TRANSIENT = {
     "an error with HTTP 200": Fault(content=b'{"error": "overloaded"}'),
     "a list": Fault(content=b"[]"),
     "closed in the middle": Fault(cut=True),
+    "408": Fault(status=408, content=b'{"error": {"message": "timed out"}}'),
     "429": Fault(status=429, headers={"Retry-After": "0"}),
     "503": Fault(status=503),
 }

@@ -230,9 +230,12 @@ def test_longer_options_hide_those_inside_them() -> None:
     assert named_options("entailment", options) == [0]
 
 
-def test_a_rejected_text_is_no_answer_and_a_lost_way_stops_the_run() -> None:
-    too_long = Fault(status=400, content=b'{"error": {"message": "context length exceeded"}}')
-    with FakeServer(brain=brain, faults=lambda n, path: too_long if n == 9 else None) as server:
+@pytest.mark.parametrize(
+    ("status", "words"), [(400, "context length exceeded"), (403, "your input was flagged")]
+)
+def test_a_rejected_text_is_no_answer_and_a_lost_way_stops_the_run(status: int, words: str) -> None:
+    rejected = Fault(status=status, content=json.dumps({"error": {"message": words}}).encode())
+    with FakeServer(brain=brain, faults=lambda n, path: rejected if n == 9 else None) as server:
         model = model_of(server, "first-token")
         found = model(TEXTS)
         assert reasons(found) == ["the server rejected the text"]

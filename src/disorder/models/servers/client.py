@@ -189,7 +189,8 @@ class Client:
         why = f"HTTP {status}: {words}"
         if status in BUSY:
             return _Failed(why, _retry_after(headers), is_busy=True)
-        if status >= 500 and status != HTTPStatus.NOT_IMPLEMENTED:
+        is_passing = status >= 500 or status == HTTPStatus.REQUEST_TIMEOUT
+        if is_passing and status != HTTPStatus.NOT_IMPLEMENTED:
             return _Failed(why, _retry_after(headers), status=status)
         if 300 <= status < 400:
             target = urlsplit(str(headers.get("location", ""))).netloc or "another address"
@@ -212,11 +213,12 @@ class Client:
 
     def _refusal(self, status: int, words: str, body: Mapping[str, Any]) -> Exception:
         refusal = Rejected(status, words)
-        # OpenAI forbids log-probabilities of some models with the status of a wrong key
-        is_of_field = status == HTTPStatus.FORBIDDEN and any(
-            refusal.names(name) for name in body if name not in QUESTION
+        # OpenAI forbids log-probabilities of some models with the status of a wrong key, and
+        # OpenRouter texts
+        is_of_request = status == HTTPStatus.FORBIDDEN and any(
+            refusal.names(name) for name in (*body, "flagged") if name not in QUESTION
         )
-        if not is_of_field and status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+        if not is_of_request and status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
             has = "does not accept the key in" if self.key else "needs a key: set"
             return BadModel(
                 f"the server at {self.url} {has} {KEY_VARIABLE} (HTTP {status}: {words})"
@@ -292,8 +294,9 @@ def _status_inside(reply: Mapping[str, Any]) -> int:
     found = _error_in(reply)
     error = found.get("error")
     code = (error if isinstance(error, dict) else found).get("code")
-    is_status = isinstance(code, int) and 400 <= code < 600
-    return int(code) if is_status else HTTPStatus.INTERNAL_SERVER_ERROR * bool(found)
+    if isinstance(code, int) and 400 <= code < 600:
+        return code
+    return HTTPStatus.INTERNAL_SERVER_ERROR if found else 0
 
 
 def _retry_after(headers: Any) -> float | None:
