@@ -132,6 +132,7 @@ def check_screen(command: Command, *words: object) -> dict[str, Any]:
     lines = printed.rstrip("\n").splitlines()
     assert len(lines) <= SCREEN, printed
     assert max(map(len, lines)) <= 80
+    assert " ".join(printed.split()).count("bag of words trained on") <= 1, "it is said once"
     found: dict[str, Any] = json.loads(Path("run/result.json").read_text(encoding="utf-8"))
     assert printed.startswith(found["headline"])
     assert "What to do" in lines

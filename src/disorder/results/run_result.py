@@ -15,7 +15,7 @@ from disorder.results import charts
 from disorder.results.conclusion import MAIN, Conclusion, brief, conclusion_rules, figures
 from disorder.results.next_steps import next_steps
 from disorder.results.result import Cell, Figure, Grid, Result, Row, Section
-from disorder.results.run import NEEDS, Record, Run
+from disorder.results.run import ABOUT_NEED, NEEDS, Record, Run
 from disorder.results.run_tables import (
     TELLING_KINDS,
     about,
@@ -97,8 +97,8 @@ def run_result(run: Run) -> Result:
         body=run,
         conclusion=None if run.conclusion is None else run.conclusion.model_dump(),
         records=[asdict(record) for record in run.scores],
-        lead=list(_lead(run)),
-        caveats=run.caveats,
+        lead=list(lead(run)),
+        caveats=_caveats(run),
         grids=[grid for grid in [overview_grid(run, subject)] if grid.rows],
         examples=_telling_example(run, subject),
         picture=_figure(run, "forest", main) if run.scores else None,
@@ -126,7 +126,7 @@ def _is_told(run: Run) -> bool:
     return run.is_likelihood or not is_about_texts(run.settings.get("break_"))
 
 
-def _lead(run: Run) -> Iterator[str]:
+def lead(run: Run) -> Iterator[str]:
     """What the headline rests on: right before and after, skill kept, what is known of the data,
     and the same by group.
     """
@@ -141,6 +141,20 @@ def _lead(run: Run) -> Iterator[str]:
         yield _skill_kept(found) + _cut_short(run)
         yield from _order_need(run)
     yield from (f"{group}: {brief(each)}" for group, each in run.conclusions.items())
+
+
+def _caveats(run: Run) -> list[str]:
+    """What a reader should know beside the lead, which says what is known of the need for order."""
+    found = run.conclusion
+    told: set[str] = set()
+    if found is not None and found.value is not None and not _is_told(run):
+        told = {str(caveat) for caveat in found.caveats if caveat.kind in ABOUT_NEED}
+    return [line for line in run.caveats if line not in told]
+
+
+def said(run: Run) -> list[str]:
+    """The answer in words alone: the headline, what it rests on, what to know beside it."""
+    return [headline(run), *lead(run), *(f"caveat: {line}" for line in _caveats(run))]
 
 
 def _right_before_and_after(run: Run, found: Conclusion) -> str:
@@ -237,6 +251,17 @@ def _notes(run: Run) -> Iterator[str]:
     found = run.conclusion
     if found is not None and found.value is not None:
         yield f"{capitalised(found.because)}."
+    for floor in run.noise_floor:
+        if floor.metric == "agreement":
+            yield (
+                f"Noise: {floor.n:,} texts were predicted again, in other batches; the prediction "
+                f"was the same for {floor.value:.0%}.".replace("%", " %")
+            )
+    if found is not None and run.settings.get("fidelity") == "natural":
+        yield (
+            f"Every interval is over {found.n:,} examples; those that share a text, or nearly all "
+            "words of one, count as one."
+        )
     yield from answer_lines(run)
     yield from run.notes
     yield from stopped_early(run)
