@@ -36,7 +36,7 @@ from disorder.results.run_tables import (
     score_grid,
     stopped_early,
 )
-from disorder.results.writing import capitalised, meaning_of, named, shown, title_of
+from disorder.results.writing import capitalised, meaning_of, named, sentence, shown, title_of
 from disorder.types import is_about_texts
 
 HEADLINES = {
@@ -134,8 +134,10 @@ def lead(run: Run) -> Iterator[str]:
     if found is None or _is_told(run):
         yield from run.verdict.split("\n")[1:]
         return
-    if found.value is None:
-        yield f"{capitalised(found.because)}.{_cut_short(run)}"
+    if found.kind == "surface":
+        yield from _lost_before(run, found)
+    elif found.value is None:
+        yield f"{sentence(found.because)}.{_cut_short(run)}"
     else:
         yield _right_before_and_after(run, found)
         yield _skill_kept(found) + _cut_short(run)
@@ -146,10 +148,10 @@ def lead(run: Run) -> Iterator[str]:
 def _caveats(run: Run) -> list[str]:
     """What a reader should know beside the lead, which says what is known of the need for order."""
     found = run.conclusion
-    told: set[str] = set()
+    known: set[str] = set()
     if found is not None and found.value is not None and not _is_told(run):
-        told = {str(caveat) for caveat in found.caveats if caveat.kind in ABOUT_NEED}
-    return [line for line in run.caveats if line not in told]
+        known = {str(caveat) for caveat in found.caveats if caveat.kind in ABOUT_NEED}
+    return [line for line in run.caveats if line not in known]
 
 
 def said(run: Run) -> list[str]:
@@ -162,7 +164,7 @@ def _right_before_and_after(run: Run, found: Conclusion) -> str:
     after = run.score(found.transformation, run.main_score)
     how = "with words shuffled" if found.transformation == MAIN else f"under {found.transformation}"
     if before is None or after is None:
-        return f"{capitalised(found.because)}."
+        return f"{sentence(found.because)}."
     if run.chance is None:
         title = title_of(run.main_score)
         return (
@@ -187,6 +189,21 @@ def _right_before_and_after(run: Run, found: Conclusion) -> str:
         f"{guessing}"
     )
     return text.replace("%", " %")
+
+
+def _lost_before(run: Run, found: Conclusion) -> Iterator[str]:
+    """What is right before, with the damage alone, and after."""
+    names = ("original", f"surface:of={found.transformation}", found.transformation)
+    scores = [run.score(name, run.main_score) for name in names]
+    before, control, after = (None if each is None else f"{each.value:.2f}" for each in scores)
+    if before and control and after:
+        yield (
+            f"{capitalised(title_of(run.main_score))} is {before}; with the words in their old "
+            f"order, but the capitals, marks and spaces of a moved text, {control}; with words "
+            f"moved {after}.{_cut_short(run)}"
+        )
+    else:
+        yield f"{sentence(found.because)}.{_cut_short(run)}"
 
 
 def _skill_kept(found: Conclusion) -> str:
@@ -214,8 +231,8 @@ def _order_need(run: Run) -> Iterator[str]:
             for what, group in known.items()
             if (record := run.score("original", run.main_score, group)) is not None
         }
-        told = ", ".join(f"{what} in {n:,}" for what, n in counts.items())
-        yield f"This data was made to know it: what decides the label is {told} examples."
+        shares = ", ".join(f"{what} in {n:,}" for what, n in counts.items())
+        yield f"This data was made to know it: what decides the label is {shares} examples."
         return
     row = next((row for row in run.word_baselines if row.group == "all"), None)
     if row is None or row.model <= row.chance:
@@ -250,7 +267,12 @@ def _notes(run: Run) -> Iterator[str]:
     """Why one can believe it."""
     found = run.conclusion
     if found is not None and found.value is not None:
-        yield f"{capitalised(found.because)}."
+        yield f"{sentence(found.because)}."
+        if run.score(f"surface:of={found.transformation}", run.main_score) is not None:
+            yield (
+                "The skill kept of the headline is a share of the skill on the surface control, "
+                "those of the table are shares of the skill on original texts."
+            )
     for floor in run.noise_floor:
         if floor.metric == "agreement":
             yield (

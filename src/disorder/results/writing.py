@@ -6,6 +6,7 @@ A metric of a plugin that is not installed any more is shown under its name.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import PurePath
 from typing import Any, Protocol
@@ -173,6 +174,15 @@ def short_name(spec: str) -> str:
     """
     head, colon, rest = spec.partition(":")
     return f"{head}:{PurePath(rest).name}" if colon else PurePath(head).name
+
+
+def sentence(text: str) -> str:
+    """A recorded sentence as it is shown: it begins with a capital, and a minus is one.
+
+    >>> sentence("it is -0.05 [-0.1, 0.0] beyond the bi-gram of 3-4 words")
+    'It is −0.05 [−0.1, 0.0] beyond the bi-gram of 3-4 words'
+    """
+    return re.sub(r"(?<!\w)-(?=\d)", "−", capitalised(text))
 
 
 def capitalised(text: str) -> str:
