@@ -186,11 +186,13 @@ def sentence(text: str) -> str:
 
 
 def capitalised(text: str) -> str:
-    """A text that begins with a capital letter, unless it begins with a spec.
+    """A text that begins with a capital letter, unless it begins with a spec or a group.
 
     >>> capitalised("order: needed"), capitalised("python:model.py:bag is a bag")
     ('Order: needed', 'python:model.py:bag is a bag')
+    >>> capitalised("needs=order: reads it")
+    'needs=order: reads it'
     """
     first = text.partition(" ")[0]
-    is_spec = ":" in first[:-1]
+    is_spec = ":" in first[:-1] or "=" in first
     return text if is_spec else text[:1].upper() + text[1:]
