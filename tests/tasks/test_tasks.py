@@ -149,6 +149,33 @@ PLACES = {
 }
 
 
+@pytest.mark.parametrize("sizes", [(2,), (4,), (5,), (2, 3, 4, 5)])
+def test_a_guesser_is_not_said_to_follow_the_place(sizes: Sequence[int]) -> None:
+    run = audited("uniform", questions(400, sizes), with_=[], on="options", q=6)
+    for metric in ("follows_place", "holds_to_option"):
+        found = run["shuffle_options", metric]
+        assert found.low <= 0 <= found.high
+    assert "is not shown to follow the position of the option" in run.verdict
+
+
+TWO = {
+    "place": (always_second, 1.0, "Its answer follows the position"),
+    "content": (longest, -1.0, "Its answer does not follow the position"),
+}
+
+
+@pytest.mark.parametrize("name", TWO)
+def test_two_options_tell_place_from_content(name: str) -> None:
+    model, expected, told = TWO[name]
+    rows = questions(60, (2,))
+    for row in rows:
+        row["options"] = ["short", "a longer option"]
+    run = audited(model, rows, with_=[], on="options", q=6)
+    assert run["shuffle_options", "follows_place"].value == pytest.approx(expected)
+    assert told in run.verdict
+    assert "−1 = always the same content" in run.verdict
+
+
 @pytest.mark.parametrize("name", PLACES)
 @pytest.mark.parametrize("size", [3, 4, 5])
 def test_what_an_answer_follows_when_options_move(name: str, size: int) -> None:
@@ -242,13 +269,6 @@ def test_the_spelling_of_before_is_accepted_with_a_warning() -> None:
         run = audited(always_second, questions(12), with_=[], **old)
     assert run.settings["break_"] == "options"
     assert "test_tasks" in warned[0].filename, "it names the line of the user"
-
-
-def test_a_guesser_follows_neither_place_nor_content() -> None:
-    run = audited("uniform", questions(400), with_=[], on="options", q=6)
-    for metric in ("follows_place", "holds_to_option"):
-        found = run["shuffle_options", metric]
-        assert found.low <= 0 <= found.high
 
 
 def test_options_that_speak_of_others_keep_their_place() -> None:
@@ -629,6 +649,9 @@ def test_pairs_of_the_same_words_are_a_group_without_a_kind() -> None:
     assert run["derange", "accuracy", "same_words=yes"].value == 0.0
     assert run.conclusion is not None
     assert run.conclusion.n == 100
+    lead = run_result(run).lead
+    assert lead[0].startswith("Right on 100 % of 100 pairs; with words shuffled still on 100 %.")
+    assert not any("same_words" in line for line in lead)  # the conclusion is that of the group
     told = {each.kind: each.text for each in run.conclusion.caveats}
     assert "50 of 150 pairs have the same words" in told["same_words"]
 

@@ -12,7 +12,7 @@ from typing import Any
 from disorder.errors import DisorderError, UnknownName
 from disorder.registry import TransformationPart, parts
 from disorder.results import charts
-from disorder.results.conclusion import MAIN, Conclusion, brief, conclusion_rules, figures
+from disorder.results.conclusion import MAIN, Conclusion, conclusion_rules, figures, of_groups
 from disorder.results.next_steps import next_steps
 from disorder.results.result import Cell, Figure, Grid, Result, Row, Section
 from disorder.results.run import NEEDS, Record, Run
@@ -37,8 +37,9 @@ from disorder.results.run_tables import (
     stopped_early,
 )
 from disorder.results.writing import capitalised, meaning_of, named, shown, title_of
-from disorder.types import is_about_texts
+from disorder.types import SAME_WORDS, is_about_texts
 
+ASKED = {"choice": "questions", "text": "questions", "pair": "pairs"}  # other than texts
 HEADLINES = {
     "reads_order": "Your model needs word order: without it, its skill is gone.",
     "reads_or_mixed": "Your model uses word order for part or all of its skill.",
@@ -140,12 +141,14 @@ def _lead(run: Run) -> Iterator[str]:
         yield _right_before_and_after(run, found)
         yield _skill_kept(found) + _cut_short(run)
         yield from _order_need(run)
-    yield from (f"{group}: {brief(each)}" for group, each in run.conclusions.items())
+    yield from of_groups(run)
 
 
 def _right_before_and_after(run: Run, found: Conclusion) -> str:
-    before = run.score("original", run.main_score)
-    after = run.score(found.transformation, run.main_score)
+    others = f"{SAME_WORDS}=no"  # of pairs the conclusion is about these
+    group = others if others in run.groups else "all"
+    before = run.score("original", run.main_score, group)
+    after = run.score(found.transformation, run.main_score, group)
     how = "with words shuffled" if found.transformation == MAIN else f"under {found.transformation}"
     if before is None or after is None:
         return f"{capitalised(found.because)}."
@@ -169,8 +172,8 @@ def _right_before_and_after(run: Run, found: Conclusion) -> str:
             f"{run.chance:.2f}."
         )
     text = (
-        f"Right on {before.value:.0%} of {before.n:,} texts; {how} {still} {after.value:.0%}. "
-        f"{guessing}"
+        f"Right on {before.value:.0%} of {before.n:,} {ASKED.get(run.kind, 'texts')}; {how} "
+        f"{still} {after.value:.0%}. {guessing}"
     )
     return text.replace("%", " %")
 

@@ -4,7 +4,8 @@ A question is taken for a mixture: of it θ follows the place, γ the content, t
 Pairs of different orders then have the same place with probability θ + γ p + (1 − θ − γ)/k, and the
 same content with γ + θ p + (1 − θ − γ)/k, k the number of options and p the probability that an
 option keeps its place in a different order. Both shares are counted, and solved for θ and γ. Two
-options have two orders only: a guess is then half of each, and γ = 1 − θ.
+options have two orders only, of which θ − γ alone is known, 0 for a guess: where all questions have
+two, that is the number (−1 to 1), else the number is about the others.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ def followed(outcomes: Outcomes, what: str) -> Mean:
     )
     same_place = _same(outcomes.place, outcomes.order, is_given)
     same_content = _same(outcomes.label.astype(np.int64), outcomes.order, is_given)
-    counts = n_pairs > 0
+    is_two = np.rint(1 / outcomes.chance) == 2
+    counts = (n_pairs > 0) & (~is_two | is_two.all())
     safe = np.maximum(n_pairs, 1)
     shares = [same_place / safe, same_content / safe]
     own, other = shares if what == "place" else shares[::-1]
@@ -52,7 +54,7 @@ def _solved(own: Floats, other: Floats, chance: Floats) -> Floats:
     is_two = n_orders == 2
     inverse = np.where(is_two, 1.0, a**2 - b**2)
     found = (a * (own - chance) - b * (other - chance)) / inverse
-    return np.where(is_two, own, found)
+    return np.where(is_two, own - other, found)
 
 
 def _same(answers: Ints, order: Ints, is_given: Bools) -> Floats:
