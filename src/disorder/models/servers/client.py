@@ -25,9 +25,11 @@ from disorder.models.servers.addresses import (
     Key,
     Network,
     below,
+    host_of,
     key_header,
     tls_failure,
 )
+from disorder.safe_io import reason
 
 MAX_CONNECTIONS = 8
 MAX_RETRIES = 6
@@ -197,7 +199,7 @@ class Client:
             refused = tls_failure(error)
             if refused:
                 raise BadModel(f"the server at {self.url}: {refused}") from None
-            raise _Failed(_kind(error)) from None
+            raise _Failed(self._kind(error)) from None
         except httpx2.InvalidURL:
             raise BadModel(f"{option('base_url', self.url)} is no address") from None
         found = _parsed(content) if status < 300 else {}
@@ -205,6 +207,22 @@ class Client:
         if status < 300:
             return found
         raise self._failure(status, headers, self._words(content), body or {})
+
+    def _kind(self, error: Exception) -> str:
+        """What went wrong on the way, in words; never the request, which holds the key."""
+        import httpx2
+
+        proxy = self.network.proxy and f"the proxy at {host_of(self.network.proxy)}"
+        if isinstance(error, httpx2.ProxyError):
+            return f"{proxy} does not let it through: {self.key.hidden_in(reason(error))}"
+        if isinstance(error, httpx2.ConnectError):
+            where = f" to {proxy}" if proxy else ""
+            return f"no connection{where}; is it running, and is this its address?"
+        if isinstance(error, httpx2.TimeoutException):
+            return "no answer in time (--timeout)"
+        if isinstance(error, httpx2.RemoteProtocolError | httpx2.ReadError):
+            return "the connection was closed in the middle of an answer"
+        return type(error).__name__
 
     def _failure(self, status: int, headers: Any, words: str, body: Mapping[str, Any]) -> Exception:
         """What a status other than success means."""
@@ -264,19 +282,6 @@ class Client:
             text = text.strip()
         printable = "".join(char if char.isprintable() else " " for char in text)
         return " ".join(self.key.hidden_in(printable).split()) or "no reason given"
-
-
-def _kind(error: Exception) -> str:
-    """What went wrong on the way, in words; never the request, which holds the key."""
-    import httpx2
-
-    if isinstance(error, httpx2.ConnectError):
-        return "no connection; is it running, and is this its address?"
-    if isinstance(error, httpx2.TimeoutException):
-        return "no answer in time (--timeout)"
-    if isinstance(error, httpx2.RemoteProtocolError | httpx2.ReadError):
-        return "the connection was closed in the middle of an answer"
-    return type(error).__name__
 
 
 def _whole_number(digits: str) -> int | float:
