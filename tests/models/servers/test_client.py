@@ -241,9 +241,7 @@ def test_a_proxy_that_is_not_there_or_lets_nothing_through_is_named() -> None:
         ):
             network = Network.to("", address)
             url = f"{scheme}://models.example/v1"
-            client = Client(
-                f"{scheme}://models.example/v1", Key(""), max_retries=0, network=network
-            )
+            client = Client(url, Key(""), max_retries=0, network=network)
             with pytest.raises(ModelStopped, match=words):
                 post(client)
 
