@@ -275,6 +275,9 @@ def _concluded(
     drawn = {each.spec: each.conclusions for each in measured if each.conclusions}
     plan = [each for each in audit.plan if each.spec in drawn]
     labels = originals.labels
+    family = None
+    if audit.families is not None:
+        family = np.array([audit.families[each.id] for each in dataset.examples], dtype=np.int64)
     found, baselines = beside_words_alone(
         main_conclusions(drawn, plan, dataset.examples, audit.predictor.perturbed),
         dataset,
@@ -282,7 +285,7 @@ def _concluded(
         labels,
         seed=audit.settings.seed,
         sanity=sanity_command(run),
-        is_natural=audit.settings.fidelity == NATURAL,
+        family=family,
     )
     acceptance = {each.spec: each.acceptance for each in measured if each.acceptance is not None}
     is_right = labels == gold_of(dataset.task, dataset.examples)
@@ -292,6 +295,7 @@ def _concluded(
             "conclusion": found.pop("all", None),
             "conclusions": found,
             "word_baselines": baselines,
+            "n_families": None if family is None else len(np.unique(family)),
         }
     )
 
