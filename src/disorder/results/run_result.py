@@ -170,8 +170,8 @@ def _right_before_and_after(run: Run, found: Conclusion) -> str:
             f"{run.chance:.2f}."
         )
     text = (
-        f"Right on {before.value:.0%} of {_counted(run, before.n)}; {how} {still} {after.value:.0%}. "
-        f"{guessing}"
+        f"Right on {before.value:.0%} of {_counted(run, before.n)}; {how} {still} "
+        f"{after.value:.0%}. {guessing}"
     )
     return text.replace("%", " %")
 
@@ -185,15 +185,6 @@ def _more_examples(found: Conclusion) -> str:
     if found.more_examples is None:
         return ""
     return f" About {found.more_examples:,} more would decide it."
-
-
-def _caveats(run: Run) -> list[str]:
-    """The caveats, but for what the lead says of the data's need for order."""
-    found = run.conclusion
-    if found is None or found.value is None or _is_told(run):
-        return run.caveats
-    said = {str(each) for each in found.caveats if each.kind == "order_need_unknown"}
-    return [line for line in run.caveats if line not in said]
 
 
 def _counted(run: Run, n: int) -> str:

@@ -24,7 +24,6 @@ from disorder.results.run_folder import majority_share, write_run
 from disorder.store.sample_parts import SampleParts, write_examples
 from disorder.store.storage import make_folder
 from disorder.transformations import Transformation
-from disorder.transformations.words import NATURAL
 from disorder.types import ORIGINAL, Dataset, Floats, Progress
 from disorder.verbs.audit.behaviour import BehaviourProbe
 from disorder.verbs.audit.block import BlockPredictor

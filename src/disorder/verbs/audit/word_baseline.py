@@ -2,8 +2,8 @@
 
 Logistic regression over the words of each text, those that two texts share, and pairs of those that
 they do not; cross-fitted: each example is predicted by a model that saw neither it nor any example
-of its family, or with the same words in one of its texts. Written with numpy, since the core does without
-scikit-learn; `disorder sanity` has stronger models.
+of its family, or with the same words in one of its texts. Written with numpy, since the core does
+without scikit-learn; `disorder sanity` has stronger models.
 """
 
 from __future__ import annotations
