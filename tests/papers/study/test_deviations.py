@@ -67,15 +67,12 @@ class TestCaptions:
             assert not (row[names.index("Ω_max, q = 5")].text and theirs)
         assert "P_c" in names, "what does not depend on q stays together"
 
-    def test_what_a_given_model_was_trained_on_is_said(self, run: Command, tmp_path: Path) -> None:
+    def test_what_a_given_model_was_trained_on_is_said(self, tmp_path: Path) -> None:
         data = written(tmp_path / "train.jsonl", pairs(30))
         model = tmp_path / "model"
         disorder.train("plain", str(data), model="bow", out=model, seed=3, settings={"epochs": 1})
-        how = ("--q", "2", "--out", str(tmp_path / "study"))
-        code, shown, _ = run("study", "unli/table2", f"bow:{model}", "builtin", *how)
-        assert code == 0
-        said = " ".join(shown.split())
-        assert f"trained on 27 examples of {data} (seed 3)" in said.replace("- ", "-")
+        found = disorder.study("unli/table2", f"bow:{model}", "builtin", q=2, limit=20)
+        assert f"trained on 27 examples of {data} (seed 3)" in found.does
         other = tmp_path / "foreign"
         other.mkdir()
         (other / "training.json").write_text('{"steps": 1710}', encoding="utf-8")
