@@ -16,7 +16,8 @@ from nltk.tokenize.treebank import TreebankWordDetokenizer
 
 from disorder.data import read_data
 
-CLASSES = ("NOUN", "VERB", "PRON", "ADJ", "ADV", "NUM", "CONJ", "DET")  # in an order that fits what is printed
+# an order that fits what is printed
+CLASSES = ("NOUN", "VERB", "PRON", "ADJ", "ADV", "NUM", "CONJ", "DET")
 
 
 def without(text: str, tag: str) -> tuple[str, int]:
