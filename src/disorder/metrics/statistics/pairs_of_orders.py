@@ -83,7 +83,7 @@ def pair_counts(values: Ints, is_given: Bools) -> Floats:
 
 
 N_DRAWS = 999
-LEAST = 10  # variants with the right option in a place, for a share of them
+FEWEST = 10  # variants with the right option in a place, for a share of them
 
 
 class ByPlace(TypedDict):
@@ -107,7 +107,7 @@ def accuracy_by_place(outcomes: Outcomes) -> ByPlace | None:
     right = (outcomes.label == outcomes.gold[:, None])[complete].astype(np.float64)
     counts = np.bincount(place.ravel(), minlength=1) if place.size else np.zeros(1, dtype=np.int64)
     n_places = len(counts)
-    enough = counts >= LEAST
+    enough = counts >= FEWEST
     if enough.sum() < 2:
         return None
     rng = generator(outcomes.seed, "places", outcomes.transformation)
