@@ -465,7 +465,7 @@ def test_a_file_without_a_line_of_names_is_an_error(tmp_path: Path) -> None:
 def test_lists_in_a_table_are_read_as_lists(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    rows = [f'q{i}?,"[\'x y\', ""it\'s {i}""]","[\'a b.\' \'c d.\']"' for i in range(3)]
+    rows = [f'q{i}?,"[\'x y\', ""it\'s {i}""]","[\'a b c.\' \'d e f.\']"' for i in range(3)]
     file = tmp_path / "rag.csv"
     file.write_text("\n".join(["question,answers,contexts", *rows]))
     example = read_data(str(file), language="en").examples[0]
