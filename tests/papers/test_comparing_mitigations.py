@@ -18,7 +18,13 @@ from conftest import pairs
 from disorder.data import read_data
 from disorder.errors import BadSetting, DisorderError, UnknownName
 from disorder.papers.training import chosen_lines, gain_lines, held_out_score, mitigations
-from disorder.papers.training.mitigation_scores import model_judge
+from disorder.papers.training.mitigation_scores import (
+    ACCURACY_GAIN,
+    SKILL_GAIN,
+    Finding,
+    model_judge,
+    reached,
+)
 from disorder.types import Dataset
 from disorder.verbs.train import TrainedModel, folder_name, perturbed_copies, train
 
@@ -126,6 +132,34 @@ def test_a_grid_trains_every_value_and_held_out_data_chooses(
     assert tested == values, "the chosen model is tested, and no other"
 
 
+def test_the_final_models_are_trained_on_all_rows(reviews: Dataset, tmp_path: Path) -> None:
+    """Word Salad: a tenth chooses, then the final models are trained on the full training set."""
+    data = replace(reviews, examples=reviews.examples[:120])
+    asked: dict[str, Any] = {"model": "convnet", "with_": "reverse", "seeds": 1}
+    asked["settings"] = SMALL | {"epochs": 2}
+    grid = "entropic:lam=0.001/5,rule=grid"
+    recipes = ["plain", grid, "invalid_class"]
+    found = mitigations(data, data, out=tmp_path / "m", recipe=recipes, refit=True, **asked)
+    folder = tmp_path / "m" / "seed-0"
+    [line] = chosen_lines(tmp_path / "m", recipes)
+    best = line.split(" was best")[0].split()[-1]
+
+    def trained(where: Path, recipe: str) -> dict[str, Any]:
+        return dict(json.loads((where / folder_name(recipe, "") / "result.json").read_bytes()))
+
+    final = folder / "all-rows"
+    assert trained(folder, best)["n_train"] == 108
+    for recipe in ("plain", best, "invalid_class"):
+        assert trained(final, recipe)["n_train"] == 120
+    assert not (folder / folder_name("invalid_class", "")).exists(), "nothing is chosen for it"
+    kept = (final / folder_name(best, "") / "calibration.json").read_bytes()
+    assert kept == (folder / folder_name(best, "") / "calibration.json").read_bytes()
+    judge = model_judge(f"convnet:{final / folder_name(best, '')}", data.task)
+    abstains = (judge([each.texts for each in data.examples])[0] < 0).mean()
+    values = {(f.mitigation, f.metric, f.texts, f.group): f.value for f in found}
+    assert values[grid, "abstained", "original", "all"] == pytest.approx(abstains, abs=1e-6)
+
+
 def test_a_grid_needs_something_to_choose_by(reviews: Dataset, tmp_path: Path) -> None:
     asked: dict[str, Any] = {"model": "convnet", "with_": "reverse", "seeds": 1}
     with pytest.raises(BadSetting, match="lam"):
@@ -166,9 +200,35 @@ def test_a_mitigation_is_compared_with_a_plain_model_that_learned_as_much(
     assert gained.value == pytest.approx(kept[0] - kept[1], abs=1e-5)
     assert gained.low < gained.value < gained.high
     lines = gain_lines(found)
+    assert reached(found).startswith("Skill kept without word order. ")
     assert [line.split()[0] for line in lines[:3]] == ["threshold", "entropic", "invalid_class"]
     assert f"keeps {kept[0]:.2f} of its skill" in lines[2]
     assert "plain model with as many updates" in lines[3]
+
+
+def test_recipes_that_reach_the_aim_are_told_from_those_that_do_not() -> None:
+    def finding(name: str, metric: str, high: float) -> Finding:
+        return Finding(name, "", metric, "all", "all", high - 0.1, high - 0.2, high, 9, (0.0,))
+
+    found = [
+        *(
+            finding("entropic", metric, high)
+            for metric, high in ((SKILL_GAIN, -0.4), (ACCURACY_GAIN, 0.1))
+        ),
+        *(
+            finding("invalid", metric, high)
+            for metric, high in ((SKILL_GAIN, -0.6), (ACCURACY_GAIN, -0.1))
+        ),
+        *(
+            finding("threshold", metric, high)
+            for metric, high in ((SKILL_GAIN, 0.1), (ACCURACY_GAIN, 0.1))
+        ),
+    ]
+    assert reached(found) == (
+        "Skill kept without word order. Lowered, with no loss of accuracy shown: entropic. "
+        "Lowered, at a loss of accuracy: invalid. Not shown to be lowered: threshold."
+    )
+    assert reached([]) == ""
 
 
 def test_an_audit_abstains_where_the_comparison_does(reviews: Dataset, tmp_path: Path) -> None:

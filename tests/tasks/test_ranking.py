@@ -22,7 +22,7 @@ from disorder.results.run import Run
 from disorder.results.run_result import run_result
 from disorder.testing.contract import a_row_is_an_example_of_the_task
 from disorder.types import Floats, Task, Texts, listed_segment
-from disorder.verbs.ranked_documents import NOT_RANKED, with_ranked_documents
+from disorder.verbs.selected_data import NOT_RANKED, with_ranked_documents
 from fake_server import FakeServer, Fault
 
 Rows = list[dict[str, Any]]
@@ -399,6 +399,8 @@ def test_models_that_rank_nothing_say_so(beir: Path) -> None:
         audited(lambda given: [[1.0] for _ in given], str(beir))
     with pytest.raises(DisorderError, match=r"ndcg@10.*mrr@10|match for rankings"):
         audited(by_words, str(beir), match="f1")
+    with pytest.raises(BadModel, match="runs in one precision only"):
+        audited(by_words, str(beir), precision="bf16")
 
 
 def test_a_server_reranks(beir: Path) -> None:

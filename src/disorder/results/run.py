@@ -37,8 +37,8 @@ SCHEMA_VERSION = 1
 NEEDS = "needs="  # begins the groups of data that was made to know whether order decides
 ABOUT_NEED = {"may_not_need_order", "order_need_unknown"}  # kinds of caveats
 # what writes texts again from positions, which needs transformations: results know their address
-EXAMPLE_TABLE = "disorder.verbs.run_examples:example_table"
-WITH_TEXTS = "disorder.verbs.run_examples:with_texts"
+EXAMPLE_TABLE = "disorder.verbs.rebuilt_texts:example_table"
+WITH_TEXTS = "disorder.verbs.rebuilt_texts:with_texts"
 AGAIN = "again"  # stands for the transformation of texts that are predicted again as they are
 DIGITS = 6  # scores are rounded, so that the last bits of a sum do not show
 
@@ -136,6 +136,7 @@ class Run(BaseModel):
     seconds: float = 0.0
     n_examples: int
     n_available: int
+    n_families: int | None = None  # of these examples; None where intervals are over examples
     n_predictions: int = 0
     has_probabilities: bool | None = None  # None in runs of older versions
     profile: dict[str, float] = Field(default_factory=dict)

@@ -15,7 +15,7 @@ from disorder.errors import BadData
 from disorder.papers.study.folder import LEGACY
 from disorder.papers.study.item import StudyItem
 from disorder.papers.study.published_tables import STATED, PublishedRow
-from disorder.results.saving import record_of, verb_of
+from disorder.results.run_folder import record_of, verb_of
 from disorder.safe_io import read_json
 
 PrintedCell = tuple[PublishedRow, str]
@@ -98,12 +98,13 @@ def check_item(item: StudyItem, studies: Mapping[str, Mapping[str, Any]]) -> Ite
 def _computed(item: StudyItem, studies: Mapping[str, Mapping[str, Any]]) -> dict[Any, bool]:
     """The printed cells of this item that a study has, and whether they are about the same."""
     own = _numbers(item)
+    printed = {key for row in item.own_table.rows for key in row.about} - {"model"}
     found: dict[Any, bool] = {}
     for study in studies.values():
         if study["item"] != item.name:
             continue
         for cell in study["cells"]:
-            about = {key: value for key, value in cell["row"].items() if key != "model"}
+            about = {key: value for key, value in cell["row"].items() if key in printed}
             for theirs in cell["theirs"]:
                 if (theirs["model"], cell["column"], theirs["value"]) not in own:
                     continue

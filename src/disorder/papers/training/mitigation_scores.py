@@ -13,13 +13,12 @@ import numpy as np
 from disorder.data import read_data
 from disorder.data.families import find_families
 from disorder.errors import NothingToMeasure
-from disorder.metrics.statistics.intervals import mean
+from disorder.metrics.statistics.intervals import mean, resampled
 from disorder.metrics.statistics.paired import difference_of
 from disorder.metrics.statistics.skill import labels_that_count
 from disorder.metrics.statistics.skill_ratio import SkillRatio
 from disorder.models import load
 from disorder.models.outputs import Calibration
-from disorder.papers.training.corruption_designs import accuracy_difference
 from disorder.types import ORIGINAL, Bools, Dataset, Example, Floats, Ints, Score, Task, Texts
 from disorder.types.predictions import predicted_label
 from disorder.verbs.train import TrainingCounts
@@ -269,6 +268,20 @@ def _of_score(
     return Finding(name, "", metric, texts, ALL, value, low, high, score.n, by_seed)
 
 
+def reached(found: Sequence[Finding]) -> str:
+    """Which mitigations lower the skill kept, and which of them at a shown loss of accuracy."""
+    gains_of = {f.mitigation: f for f in found if f.metric == SKILL_GAIN}
+    costly = {f.mitigation for f in found if f.metric == ACCURACY_GAIN and f.high < 0}
+    lowered = [name for name, gain in gains_of.items() if gain.high < 0]
+    sorts = {
+        "Lowered, with no loss of accuracy shown": [name for name in lowered if name not in costly],
+        "Lowered, at a loss of accuracy": [name for name in lowered if name in costly],
+        "Not shown to be lowered": [name for name in gains_of if name not in lowered],
+    }
+    told = ". ".join(f"{what}: {', '.join(names)}" for what, names in sorts.items() if names)
+    return f"Skill kept without word order. {told}." if told else ""
+
+
 def gain_lines(found: Sequence[Finding]) -> list[str]:
     """What each mitigation gains and costs, in a sentence each."""
     of_all = [f for f in found if f.group == ALL and not f.trained_on]
@@ -294,3 +307,23 @@ def _told(gain: Finding) -> str:
     """A difference to the control, and whether there is one."""
     numbers = f"{gain.value:+.2f} [{gain.low:+.2f}, {gain.high:+.2f}]".replace("-", "−")
     return f"{numbers}, no difference shown" if gain.low <= 0 <= gain.high else numbers
+
+
+def accuracy_difference(
+    is_right: Floats | Bools, baseline: Floats | Bools, skipped: int = 0
+) -> Score:
+    """The accuracy of one model minus that of a baseline on the same examples, with a paired
+    bootstrap interval.
+
+    One imagined example at each end joins the resampling: without them it sees no doubt where the
+    predictions never differ.
+    """
+    steps = np.asarray(is_right, dtype=float) - np.asarray(baseline, dtype=float)
+    padded = np.concatenate([steps, [-1.0, 1.0]])
+
+    def statistic(picks: Ints) -> Floats:
+        return np.asarray(padded[picks].mean(axis=1))
+
+    value = float(steps.mean())
+    low, high = resampled(statistic, len(padded))
+    return Score(value, min(low, value), max(high, value), len(steps), skipped)

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 
 from disorder.data.reading import LIKELIHOOD
-from disorder.models.loading import check_exists
+from disorder.models.loading import check_available
 from disorder.models.prompting import Prompt
 from disorder.requests.audit import AuditOptions
-from disorder.requests.keywords import takes_options
-from disorder.requests.settings import Settings
+from disorder.requests.settings import Settings, takes_options
 from disorder.results.conclusion import RANK
 from disorder.transformations import Transformation
 from disorder.types import OF_PROMPTS, Dataset
@@ -20,7 +19,7 @@ from disorder.verbs.audit.budget import Prices
 from disorder.verbs.audit.deciding import n_timed
 from disorder.verbs.audit.piloting import n_in_pilot
 from disorder.verbs.audit.planning import planned_for, with_controls
-from disorder.verbs.audit.prompt_breaking import perturbable_prompt
+from disorder.verbs.audit.prompts import perturbable_prompt
 from disorder.verbs.prompting import bound_prompt
 from disorder.verbs.selected_data import selected_data
 
@@ -71,7 +70,7 @@ def preview(
     """The model calls that an audit with these settings would make, with one prompt; makes none."""
     chosen = Settings.of(options)
     if isinstance(model, str):
-        check_exists(model)
+        check_available(model, chosen.base_url)
     is_of_labels = chosen.task != LIKELIHOOD and RANK not in chosen.score
     dataset = selected_data(data, chosen, needs_gold=is_of_labels)
     plan, left_out = planned_for(chosen, dataset.task.language)
