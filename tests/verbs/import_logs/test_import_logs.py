@@ -225,6 +225,54 @@ def test_what_cannot_be_read_is_one_line(
     assert len(err.strip().splitlines()) == 1
 
 
+HOSTILE: dict[str, dict[str, Any]] = {
+    "inspect": {
+        "input": [{"content": 1}],
+        "choices": 1,
+    },
+    "lm-eval": {
+        "filtered_resps": [[10**400], {"a": 1}],
+        "metrics": [["acc"]],
+        "arguments": [[["a"], "b"], [["a"], "c"]],
+        "target": float("inf"),
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("tool", "name"), [(tool, name) for tool, changes in HOSTILE.items() for name in changes]
+)
+def test_a_value_of_another_kind_is_read_over_or_one_line(
+    tool: str, name: str, tmp_path: Path
+) -> None:
+    """Each ended an import with a traceback."""
+    value = HOSTILE[tool][name]
+    if tool == "inspect":
+        path = tmp_path / "log.json"
+        log = json.loads(next(INSPECT.glob("*.json")).read_text(encoding="utf-8"))
+        log["samples"][0][name] = value
+        path.write_text(json.dumps(log), encoding="utf-8")
+    else:
+        first, *others = rows_of("original")
+        is_open = {"arguments": [["a", "b"]]} if name == "metrics" else {}
+        hostile = first | is_open | {name: value}
+        path = written(tmp_path / "samples_x.jsonl", [hostile, *others])
+    with pytest.raises(DisorderError) as told:
+        disorder.import_logs(path)
+    assert len(str(told.value).splitlines()) == 1
+
+
+def test_more_options_than_letters_are_one_line(tmp_path: Path) -> None:
+    log = json.loads(next(INSPECT.glob("*.json")).read_text(encoding="utf-8"))
+    for i, sample in enumerate(log["samples"]):
+        sample |= {"choices": [f"{i} {k}" for k in range(30)], "target": f"{i} 29"}
+        sample["metadata"] = {}
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(log), encoding="utf-8")
+    with pytest.raises(DisorderError, match="30 options; 26 are the most"):
+        disorder.import_logs(path, perturbed={"derange": str(path)})
+
+
 def test_an_eval_file_names_the_way_to_read_it(tmp_path: Path, run: Command) -> None:
     code, _, err = run("import", HERE / "paired.eval", "--out", tmp_path / "run")
     assert code == 2

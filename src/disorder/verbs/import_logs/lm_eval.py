@@ -70,10 +70,10 @@ def _answer(
         raise BadData(f"{where}: its doc has no {id_column!r}; it has {', '.join(doc)}")
     arguments = _arguments(row, where)
     identity = doc.get(id_column or "id", row.get("doc_id"))
-    contexts = [context for context, _ in arguments]
+    contexts = [str(context) for context, _ in arguments]
     found = LoggedAnswer(
         str(identity),
-        str(contexts[0]),
+        contexts[0],
         "",
         transformation=str(doc.get("transformation", "")),
         variant=doc["variant"] if isinstance(doc.get("variant"), int) else None,
@@ -97,7 +97,7 @@ def _chosen(found: LoggedAnswer, row: Row, where: str, options: list[str]) -> Lo
         scores = np.array([float(each[0]) for each in row["filtered_resps"]])
         target = int(row["target"])
         gold = options[target]
-    except (TypeError, ValueError, IndexError):
+    except (TypeError, ValueError, LookupError, OverflowError):
         raise BadData(f"{where}: its log-likelihoods or its target cannot be read") from None
     if len(scores) != len(options) or not np.isfinite(scores).all() or target < 0:
         raise BadData(f"{where}: {len(options)} options do not have {len(options)} likelihoods")
@@ -107,9 +107,10 @@ def _chosen(found: LoggedAnswer, row: Row, where: str, options: list[str]) -> Lo
 
 def _open(found: LoggedAnswer, row: Row, where: str, scorer: str) -> LoggedAnswer:
     """An answer in the model's own words, as the log grades it."""
-    known = [name for name in (scorer, *GRADES, *(row.get("metrics") or ())) if name in row]
+    metrics = [str(name) for name in row.get("metrics") or ()]
+    known = [name for name in (scorer, *GRADES, *metrics) if name in row]
     if scorer and scorer not in row:
-        raise BadData(f"{where}: no score {scorer!r}; it has {', '.join(row.get('metrics') or ())}")
+        raise BadData(f"{where}: no score {scorer!r}; it has {', '.join(metrics)}")
     score = row[known[0]] if known else None
     if not isinstance(score, int | float) or not 0 <= score <= 1:
         raise BadData(f"{where}: no score from 0 to 1; name one of its scores (--scorer)")
