@@ -316,6 +316,7 @@ def test_documents_that_are_not_there_are_not_found_by_chance(beir: Path) -> Non
         ({"d": "1"}, "a", ""),
         ({"d": None}, "a", "None is no grade"),
         ({"d": 1}, {}, "must be a text"),
+        ({"d": 1}, 3, "must be a text, got int"),
     ],
 )
 def test_grades_and_documents_of_other_types(relevant: Any, document: Any, message: str) -> None:
