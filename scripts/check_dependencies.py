@@ -93,22 +93,21 @@ def not_locked(needed: list[str], lock: Path) -> list[str]:
 
 
 def not_needed(needed: list[str], lock: Path) -> list[str]:
-    """Locked packages that no requirement leads to, on whatever system; nothing where a package on
-    the way is not installed, so that what it needs is not known.
+    """Locked packages that no requirement leads to, on whatever system; nothing where a required
+    package is not installed, so that what it needs is not known.
     """
-    locked = pins(lock)
-    seen = set()
     waiting = [Requirement(text) for text in needed]
+    if not all(is_installed(required.name) for required in waiting):
+        return []
+    seen = set()
     while waiting:
         required = waiting.pop()
         name, extras = canonicalize_name(required.name), frozenset(required.extras)
         if (name, extras) not in seen:
             seen.add((name, extras))
             waiting += needed_by(name, required.extras, anywhere=True)
-    reached = {name for name, _ in seen}
-    if not all(map(is_installed, reached & set(locked))):
-        return []
-    return [f"{name} is in {lock.name}, nothing needs it" for name in sorted(set(locked) - reached)]
+    surplus = set(pins(lock)) - {name for name, _ in seen}
+    return [f"{name} is in {lock.name}, nothing needs it" for name in sorted(surplus)]
 
 
 def is_installed(name: str) -> bool:

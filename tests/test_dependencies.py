@@ -98,9 +98,9 @@ def test_every_locked_release_has_a_hash(checker: ModuleType, project: Path, loc
 def test_a_locked_package_that_nothing_needs_is_named(
     checker: ModuleType, project: Path, lock: str
 ) -> None:
-    needed = checker.pins(project / lock)
-    if not all(map(checker.is_installed, needed.keys() - {"httpx2-jsfetch", "colorama"})):
-        pytest.skip("needs the packages of every extra")
+    if lock != LOCKS[0]:
+        for name in ("spacy", "thot", "bm25s", "duckdb", "httpx2", "sklearn"):
+            pytest.importorskip(name, reason=f"needs {name}")
     with (project / lock).open("a", encoding="utf-8") as file:
         file.write(f"tidy==1.0 --hash=sha256:{'0' * 64}\n")
     assert checker.wrong_pins(project) == [f"tidy is in {lock}, nothing needs it"]
