@@ -225,6 +225,19 @@ def test_what_cannot_be_read_is_one_line(
     assert len(err.strip().splitlines()) == 1
 
 
+def test_an_import_that_was_stopped_is_begun_again(tmp_path: Path) -> None:
+    """And nothing else that lies there is written over."""
+    out = tmp_path / "run"
+    whole = disorder.import_logs(LM_EVAL, out=out)
+    with pytest.raises(DisorderError, match="is not empty"):
+        disorder.import_logs(LM_EVAL, out=out)
+    for name in ("run.json", "result.json"):
+        raw = json.loads((out / name).read_text(encoding="utf-8"))
+        (out / name).write_text(json.dumps(raw | {"status": "started"}), encoding="utf-8")
+    assert disorder.import_logs(LM_EVAL, out=out).scores == whole.scores
+    assert disorder.read_run(out).status == "done"
+
+
 HOSTILE: dict[str, dict[str, Any]] = {
     "inspect": {
         "input": [{"content": 1}],
