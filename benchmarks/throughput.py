@@ -23,7 +23,7 @@ from disorder.store.store import Memo
 from disorder.transformations import Transformation, parse, tags, words
 from disorder.transformations.rendering import variant_texts
 from disorder.types import Dataset, Example
-from disorder.verbs.context import RunContext
+from disorder.verbs.model_loading import RunContext
 
 N = 3 if TOY else 300
 ROUNDS = 1 if TOY else 5

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from disorder.errors import NothingToMeasure
 from disorder.metrics import decompose
-from disorder.metrics.statistics.planned_looks import planned_looks
+from disorder.metrics.statistics.anytime import planned_looks
 from disorder.metrics.statistics.skill import labels_that_count
 from disorder.results.conclusion import Conclusion
 from disorder.types import Outcomes, Task

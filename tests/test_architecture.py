@@ -35,7 +35,6 @@ BESIDE = {
 # models that need strings have them made from positions
 RENDERING = "disorder.transformations.rendering."
 SHARED_BY_VERBS = {
-    "context",
     "model_loading",
     "outcomes",
     "prompting",

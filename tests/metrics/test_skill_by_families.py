@@ -12,10 +12,18 @@ from scipy.stats import t as student_t
 
 from disorder.errors import NothingToMeasure
 from disorder.metrics import SkillRatio
-from disorder.metrics.statistics.crossed import crossed_mean, variance_ledger
-from disorder.metrics.statistics.decomposition import BinnedGap, Decomposition, Mean, Share
-from disorder.metrics.statistics.family_variance import effective_number, moves_of_families
-from disorder.metrics.statistics.planned_looks import planned_looks
+from disorder.metrics.statistics.anytime import planned_looks
+from disorder.metrics.statistics.decomposition import (
+    BinnedGap,
+    Decomposition,
+    Mean,
+    Share,
+    crossed_mean,
+    variance_ledger,
+    variance_ratio,
+    variants_needed,
+)
+from disorder.metrics.statistics.intervals import effective_number, moves_of_families
 from disorder.metrics.statistics.skill import (
     hold_too_little,
     labels_that_count,
@@ -25,7 +33,6 @@ from disorder.metrics.statistics.skill import (
     variant_scores,
 )
 from disorder.metrics.statistics.skill_ratio import beyond_chance
-from disorder.metrics.statistics.variants_needed import variance_ratio, variants_needed
 from disorder.types import Floats, Ints
 from disorder.verbs.audit.behaviour import noise_floor, repeated_texts
 

@@ -18,7 +18,7 @@ from disorder.models import LoadedModel, load
 from disorder.models.inputs.tokens import token_units
 from disorder.transformations import parse
 from disorder.types import Example, Texts, Variants
-from disorder.verbs.context import RunContext
+from disorder.verbs.model_loading import RunContext
 
 pytest.importorskip("transformers", reason="needs transformers")
 

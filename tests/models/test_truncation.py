@@ -9,7 +9,7 @@ import numpy as np
 
 import zoo
 from disorder.models.hf_network import word_tokens
-from disorder.models.inputs.truncation import readable
+from disorder.models.inputs.tokens import readable
 from disorder.types import Floats, Texts
 from disorder.verbs.audit.behaviour import reads_beginning_only
 

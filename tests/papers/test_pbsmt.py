@@ -26,7 +26,7 @@ from disorder.transformations import parse
 from disorder.transformations.rendering import variant_texts
 from disorder.transformations.words import split
 from disorder.types import Example
-from disorder.verbs.context import RunContext
+from disorder.verbs.model_loading import RunContext
 from disorder.verbs.perturb import perturb
 
 pytest.importorskip("thot", reason="needs sil-thot")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from disorder.errors import DisorderError, UnknownName
-from disorder.requests.keywords import takes_options
+from disorder.requests.settings import takes_options
 
 
 @takes_options(inside={"settings": ("lr",)})

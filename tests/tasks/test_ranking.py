@@ -22,7 +22,7 @@ from disorder.results.run import Run
 from disorder.results.run_result import run_result
 from disorder.testing.contract import a_row_is_an_example_of_the_task
 from disorder.types import Floats, Task, Texts, listed_segment
-from disorder.verbs.ranked_documents import NOT_RANKED, with_ranked_documents
+from disorder.verbs.selected_data import NOT_RANKED, with_ranked_documents
 from fake_server import FakeServer, Fault
 
 Rows = list[dict[str, Any]]

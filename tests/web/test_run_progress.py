@@ -12,7 +12,7 @@ import pytest
 import disorder
 from conftest import pairs
 from disorder.web.run_library import FoundRun, RunLibrary
-from disorder.web.run_progress import run_progress
+from disorder.web.run_page import run_progress
 
 BIG = {"q": 60, "with_": ["derange", "shuffle_ngrams:n=2", "reverse"], "cache": "off"}
 BIG |= {"fidelity": "paper"}

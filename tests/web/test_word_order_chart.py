@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from disorder.web.word_order_chart import word_order_chart
+from disorder.web.example_page import word_order_chart
 
 
 def test_the_chart_follows_each_word() -> None:

@@ -17,8 +17,8 @@ from typer.core import TyperCommand, TyperGroup
 from typer.models import CommandFunctionType, CommandInfo
 
 from disorder.cli.output import owned_standard_output, print_text
-from disorder.requests.keywords import checked_value
 from disorder.requests.option import Declared, declared_in
+from disorder.requests.settings import checked_value
 
 METAVARS = {int: "INTEGER", float: "FLOAT"}
 MANY = 12  # options: with more, --help shows the common ones

@@ -185,7 +185,7 @@ def _example_maker() -> Callable[[str], str]:
     from disorder.transformations import parse
     from disorder.transformations.rendering import variant_texts
     from disorder.types import Example
-    from disorder.verbs.context import RunContext
+    from disorder.verbs.model_loading import RunContext
 
     builtin = read_data("builtin")
     pair = Example.of("example", *EXAMPLE, "entailment")

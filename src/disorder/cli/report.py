@@ -158,7 +158,7 @@ def _write_examples(run: Run, path: Path) -> None:
 def _verb_of(folder: Path) -> VerbPart | None:
     """The verb whose results a folder holds, where it can read them."""
     from disorder.registry import VerbPart, parts
-    from disorder.results.saving import verb_of
+    from disorder.results.run_folder import verb_of
 
     verb = parts(VerbPart).get(verb_of(folder))
     return verb if verb is not None and verb.reads else None

@@ -31,7 +31,7 @@ from disorder.languages import (
 )
 from disorder.randomness import digest
 from disorder.registry import DataPart, TaskPart, parts
-from disorder.requests.keywords import takes_options
+from disorder.requests.settings import takes_options
 from disorder.specs import listed, parse_pairs, split_spec
 from disorder.tasks import LETTERS
 from disorder.tasks.ranking import RANKED

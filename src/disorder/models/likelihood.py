@@ -1,16 +1,21 @@
 """Language models as predictors of likelihood: the number predicted for a text is its
-log-probability.
+log-probability; and preferences, which of two texts a model finds better by a score for each.
+
+The score of a language model is the log-probability of a text, that of a function what it returns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from disorder.errors import BadModel, option
+from disorder.models.outputs import softmax
 from disorder.models.protocols import Costly, Precision, Scores
 from disorder.types import Floats, Predictor, Texts
+from disorder.types.predictions import ABSTAINS, ANSWERED, Predictions
 
 
 def likelihood_of(name: str, predictor: Predictor) -> Predictor:
@@ -52,3 +57,71 @@ class LikelihoodModel:
         return np.array(
             [[sum(scores[text] for text in pair if text is not None)] for pair in texts]
         )
+
+
+PREFERRED = ("good", "bad")
+
+
+def preference_of(name: str, predictor: Predictor) -> Predictor:
+    """A predictor of preferences, made of what a model can score."""
+    if isinstance(predictor, LikelihoodModel):
+        return PreferenceModel(predictor.scorer, predictor.fingerprint, predictor.notes)
+    if isinstance(predictor, Scores):
+        return PreferenceModel(predictor, predictor.fingerprint, [])
+    raise BadModel(
+        f"{name} gives no score for a text by itself; pairs need a causal: or masked: model, or a "
+        "function that returns one number per text"
+    )
+
+
+class PreferenceModel:
+    """The share of either text of a pair: their scores through a softmax. A text that occurs again
+    is scored once; a model that scores both alike prefers neither, and abstains.
+    """
+
+    labels = PREFERRED
+
+    def __init__(self, scorer: Scores, fingerprint: str, notes: list[str]) -> None:
+        self.scorer = scorer
+        self.is_costly = isinstance(scorer, Costly) and scorer.is_costly
+        self.fingerprint = f"{fingerprint}/preference" if fingerprint else ""
+        self.notes = notes
+        self.precisions = scorer.precisions if isinstance(scorer, Precision) else ("fp32",)
+
+    def use_precision(self, precision: str) -> None:
+        """Predict in this number format from now on."""
+        if isinstance(self.scorer, Precision):
+            self.scorer.use_precision(precision)
+
+    def __call__(self, texts: Sequence[Texts], /) -> Predictions:
+        """A row per pair: the share of its first text, and of its second."""
+        single = list(dict.fromkeys(text for pair in texts for text in pair if text is not None))
+        scores = dict(zip(single, self.scorer.log_likelihoods(single).tolist(), strict=True))
+        found = np.array([[scores[str(a)], scores[str(b)]] for a, b in texts]).reshape(-1, 2)
+        is_tie = found[:, 0] == found[:, 1]
+        outcomes = np.where(is_tie, ABSTAINS, ANSWERED).astype(object)
+        return Predictions(np.where(is_tie[:, None], 0.0, softmax(found)), outcomes)
+
+
+class ScoreFunction:
+    """A function that gives one number per text, as a scorer of texts."""
+
+    labels: tuple[str, ...] = ()
+
+    def __init__(self, function: Callable[[list[str]], Any], fingerprint: str) -> None:
+        self.function = function
+        self.fingerprint = fingerprint
+
+    def __call__(self, texts: Sequence[Texts], /) -> Floats:
+        """The score of each text."""
+        return self.log_likelihoods([a for a, _ in texts])[:, None]
+
+    def log_likelihoods(self, texts: Sequence[str], /) -> Floats:
+        """The score of each text."""
+        found = np.asarray(self.function(list(texts)), dtype=np.float64)
+        if found.shape != (len(texts),) or not np.isfinite(found).all():
+            raise BadModel(
+                f"for pairs a function gets a list of {len(texts)} texts and returns one finite "
+                f"number for each; got an array of the shape {found.shape}"
+            )
+        return found

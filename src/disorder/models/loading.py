@@ -14,10 +14,9 @@ from typing import Any
 from disorder.errors import BadModel, DisorderError, option
 from disorder.models.answering import Match, graded_answers
 from disorder.models.embed import is_embedder
-from disorder.models.likelihood import likelihood_of
+from disorder.models.likelihood import likelihood_of, preference_of
 from disorder.models.loaded_model import LoadedModel
 from disorder.models.outputs import calibration_of, label_columns
-from disorder.models.preference import preference_of
 from disorder.models.protocols import Batching, Costly, Precision, TakesSegments
 from disorder.models.python import as_predictor, with_own_names
 from disorder.models.ranking import ranker_of

@@ -31,9 +31,9 @@ from disorder.errors import BadModel, DisorderError, option
 from disorder.models.answering import Graded
 from disorder.models.choosing_function import ChoosingFunction
 from disorder.models.embed import LABELS, Similarity, from_embedder, is_embedder
+from disorder.models.likelihood import ScoreFunction
 from disorder.models.outputs import checked, from_label_scores
 from disorder.models.pipeline import from_network, from_pipeline, is_pipeline, network_of
-from disorder.models.preference import ScoreFunction
 from disorder.models.protocols import (
     ClassEstimator,
     Estimator,

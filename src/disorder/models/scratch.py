@@ -18,7 +18,7 @@ import numpy as np
 from disorder.errors import BadModel, MissingPackage
 from disorder.models.fingerprints import folder_fingerprint
 from disorder.models.inputs.batches import best_device, thread_pool
-from disorder.models.inputs.truncation import readable
+from disorder.models.inputs.tokens import readable
 from disorder.models.networks import Shape
 from disorder.models.outputs import softmax
 from disorder.registry import NetworkPart, SplitterPart, model, part

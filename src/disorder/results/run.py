@@ -37,8 +37,8 @@ SCHEMA_VERSION = 1
 NEEDS = "needs="  # begins the groups of data that was made to know whether order decides
 ABOUT_NEED = {"may_not_need_order", "order_need_unknown"}  # kinds of caveats
 # what writes texts again from positions, which needs transformations: results know their address
-EXAMPLE_TABLE = "disorder.verbs.run_examples:example_table"
-WITH_TEXTS = "disorder.verbs.run_examples:with_texts"
+EXAMPLE_TABLE = "disorder.verbs.rebuilt_texts:example_table"
+WITH_TEXTS = "disorder.verbs.rebuilt_texts:with_texts"
 AGAIN = "again"  # stands for the transformation of texts that are predicted again as they are
 DIGITS = 6  # scores are rounded, so that the last bits of a sum do not show
 

@@ -15,7 +15,7 @@ from disorder.results import charts
 from disorder.results.conclusion import MAIN, Conclusion, brief, conclusion_rules, figures
 from disorder.results.next_steps import next_steps
 from disorder.results.result import Cell, Figure, Grid, Result, Row, Section
-from disorder.results.run import NEEDS, Record, Run
+from disorder.results.run import ABOUT_NEED, NEEDS, Record, Run
 from disorder.results.run_tables import (
     TELLING_KINDS,
     about,
@@ -98,7 +98,7 @@ def run_result(run: Run) -> Result:
         conclusion=None if run.conclusion is None else run.conclusion.model_dump(),
         records=[asdict(record) for record in run.scores],
         lead=list(_lead(run)),
-        caveats=run.caveats,
+        caveats=_caveats(run),
         grids=[grid for grid in [overview_grid(run, subject)] if grid.rows],
         examples=_telling_example(run, subject),
         picture=_figure(run, "forest", main) if run.scores else None,
@@ -214,6 +214,15 @@ def _order_need(run: Run) -> Iterator[str]:
         f"model {row.model:.2f}), which explains {part} of this model's skill; whether order has "
         "more to give is not known."
     )
+
+
+def _caveats(run: Run) -> list[str]:
+    """What a reader of the headline should know beside what the lead says of the data."""
+    found = run.conclusion
+    if found is None or found.value is None or _is_told(run):
+        return run.caveats
+    said = {str(caveat) for caveat in found.caveats if caveat.kind in ABOUT_NEED}
+    return [line for line in run.caveats if line not in said]
 
 
 def _telling_example(run: Run, subject: str) -> list[Row]:

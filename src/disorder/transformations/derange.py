@@ -15,13 +15,13 @@ from numpy.random import Generator
 
 from disorder.errors import BadSetting
 from disorder.registry import transformation
+from disorder.transformations.positions.important_words import is_stop_word
 from disorder.transformations.positions.orders import (
     COUNTED,
     distinct_orders,
     n_derangements,
     no_fixed_point,
 )
-from disorder.transformations.positions.stop_words import is_stop_word
 from disorder.types import Fidelity, Ints, PositionRows, Sentence
 
 TRIES = 20  # draws per wanted order

@@ -20,8 +20,8 @@ from typing import Unpack
 from disorder.errors import BadData, DisorderError, UnknownName
 from disorder.registry import MetricPart, TransformationPart, parts
 from disorder.requests.fields import BoardFields
-from disorder.requests.keywords import takes_options
 from disorder.requests.runs import BoardOptions
+from disorder.requests.settings import takes_options
 from disorder.results.board import Board, BoardRow
 from disorder.results.render import render
 from disorder.results.run import Record, Run

@@ -13,7 +13,7 @@ from typing import Any, Unpack
 
 from disorder.errors import BadData, DisorderError, option
 from disorder.requests.audit import AuditOptions
-from disorder.requests.keywords import takes_options
+from disorder.requests.settings import takes_options
 from disorder.results.comparison import Comparison, Difference, headline
 from disorder.results.gate import Decision, Ruling, State
 from disorder.results.result import Result

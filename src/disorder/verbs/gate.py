@@ -17,8 +17,8 @@ from disorder.errors import DisorderError, UnknownName, option
 from disorder.metrics import two_digits
 from disorder.registry import metric_named
 from disorder.requests.fields import GateFields
-from disorder.requests.keywords import takes_options
 from disorder.requests.runs import GateOptions
+from disorder.requests.settings import takes_options
 from disorder.results.conclusion import MAIN
 from disorder.results.gate import Decision, Ruling, State
 from disorder.results.run import Record, Run

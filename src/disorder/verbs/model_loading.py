@@ -1,14 +1,18 @@
-"""The model of a run: loaded with the run's settings, in the number format that was chosen."""
+"""The model of a run: loaded with the run's settings, in the number format that was chosen;
+and the context of a run, what a transformation may use beside the text.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from disorder import data as data_stage
 from disorder.data import known_tasks
-from disorder.errors import BadModel, DoesNotApply, UnknownName, option
+from disorder.errors import BadModel, DisorderError, DoesNotApply, UnknownName, option
 from disorder.models import LoadedModel, Similarity, choose_precision, load
 from disorder.models.answering import Match
 from disorder.models.prompting import Prompt
@@ -16,20 +20,59 @@ from disorder.randomness import digest
 from disorder.registry import ModelPart, parts
 from disorder.registry.own import own_specs
 from disorder.requests.audit import AuditOptions
-from disorder.requests.keywords import takes_options
 from disorder.requests.option import must_be_named, must_be_said
-from disorder.requests.settings import AN_OBJECT, Settings, resume_line
+from disorder.requests.settings import AN_OBJECT, Settings, resume_line, takes_options
 from disorder.safe_io import one_line
 from disorder.specs import parse_pairs
 from disorder.store.storage import default_cache_folder
 from disorder.transformations import Transformation, parse
 from disorder.transformations.rendering import variant_texts
 from disorder.transformations.words import NATURAL
-from disorder.types import Dataset, Task, Texts
-from disorder.verbs.open_answers import match_of
+from disorder.types import Dataset, Example, Floats, Pair, Task, Texts, TokenUnit
 from disorder.verbs.prompting import prompt_files
-from disorder.verbs.ranked_documents import ranking_score
+from disorder.verbs.selected_data import match_of, ranking_score
 from disorder.verbs.similarity_threshold import choose_threshold
+
+
+@dataclass(eq=False)  # what is learned from its data is kept as long as itself
+class RunContext:
+    """The `Context` of a run: the audited model if any, words of its data, where data lies."""
+
+    predictor: LoadedModel | None = None
+    words: Sequence[str] = ()
+    data_dir: str | None = None
+
+    def pieces(self, text: str) -> list[tuple[int, int]]:
+        """Where the model's own tokens lie in a text."""
+        return self._model.pieces(text)
+
+    def token_units(self, texts: Texts) -> list[list[TokenUnit]]:
+        """The model's own tokens of each text, as units that can be moved."""
+        return self._model.token_units(texts)
+
+    def importance(self, pairs: Sequence[Pair]) -> list[list[Floats]]:
+        """How much the model's loss depends on each word of each text."""
+        return self._model.importance(pairs)
+
+    def vocabulary(self) -> Sequence[str]:
+        """The whole words among the model's tokens, or the words of the data for a model that does
+        not show its own.
+        """
+        return self._model.vocabulary() or self.words
+
+    def training(self, spec: str) -> Iterator[Example]:
+        """The examples of a data spec."""
+        yield from data_stage.stream(spec, data_dir=self.data_dir)[2]
+
+    @property
+    def _model(self) -> LoadedModel:
+        if self.predictor is None:
+            raise DisorderError(
+                "this transformation needs a model, for its tokens or to say which words matter: "
+                f"name one with {option('model')}"
+            )
+        return self.predictor
+
 
 N_SAMPLED = 200  # examples that a precision is tried on
 

@@ -21,10 +21,9 @@ from disorder.errors import DisorderError, NothingToMeasure, UnknownName, option
 from disorder.metrics import Metric, metric_names
 from disorder.requests.audit import AuditOptions
 from disorder.requests.fields import PlanFields
-from disorder.requests.keywords import takes_options
 from disorder.requests.option import changed, command_line
 from disorder.requests.plan import PlanOptions
-from disorder.requests.settings import Settings
+from disorder.requests.settings import Settings, takes_options
 from disorder.results.result import NextStep, Result
 from disorder.results.run import Run
 from disorder.types import Costs, Outcomes, Score

@@ -13,8 +13,7 @@ from disorder.requests.groups import SeedOptions
 from disorder.requests.option import command_line, declared_in
 from disorder.requests.settings import check_said_again
 from disorder.results.run import Run
-from disorder.results.run_folder import read_run
-from disorder.results.saving import verb_of
+from disorder.results.run_folder import read_run, verb_of
 from disorder.specs import listed
 from disorder.store.storage import place
 from disorder.verbs.model_loading import named_again

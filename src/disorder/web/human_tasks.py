@@ -15,8 +15,7 @@ from typing import Any
 from disorder.errors import DisorderError
 from disorder.verbs.human import score
 from disorder.verbs.human.task_folder import ANSWERS, TASK, read_task
-from disorder.web.folder_index import FolderIndex
-from disorder.web.run_library import RunLibrary
+from disorder.web.run_library import FolderIndex, RunLibrary
 
 FILES = (TASK, "key.jsonl", "items.jsonl", ANSWERS, f"{ANSWERS}-wal")  # what scores rest on
 

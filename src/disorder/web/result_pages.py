@@ -15,8 +15,7 @@ from html import unescape
 from pathlib import Path
 from urllib.parse import unquote
 
-from disorder.web.folder_index import FolderIndex
-from disorder.web.run_library import RunLibrary
+from disorder.web.run_library import FolderIndex, RunLibrary
 
 MAX_BYTES = 64 * 1024**2
 HEAD = 4096  # bytes in which the title stands

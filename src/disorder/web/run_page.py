@@ -1,7 +1,9 @@
-"""What the page of one run shows: its report, its progress, and the examples that pass filters."""
+"""What the page of one run shows: its report, how far it is, and the examples that pass filters."""
 
 from __future__ import annotations
 
+import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -13,9 +15,10 @@ from disorder.results.render import template
 from disorder.results.run import Run
 from disorder.results.run_tables import main_transformation
 from disorder.safe_io import visible
+from disorder.store.sample_parts import SampleParts
+from disorder.store.store import JOURNAL
 from disorder.types import ORIGINAL
 from disorder.web.run_library import FoundRun, RunLibrary
-from disorder.web.run_progress import run_progress
 from disorder.web.sample_queries import (
     ORDERS,
     PER_PAGE,
@@ -134,3 +137,43 @@ def shown_result(found: FoundRun, explained: str) -> str:
     with _drawing:
         html: str = macros.body(replace(result, links=links), in_folder=True, has_contents=True)
     return html
+
+
+QUIET = 300  # seconds without a new part after which a run may have been stopped
+
+
+def run_progress(library: RunLibrary, found: FoundRun) -> dict[str, Any]:
+    """Examples done per transformation, and when the last part was written."""
+    run = found.run
+    journal = found.folder / "samples" / JOURNAL
+    has_journal = library.is_inside(journal) and journal.is_file()
+    n_done = _examples_done(found) if has_journal else Counter()
+    steps = []
+    for name in (ORIGINAL, *run.transformations):
+        is_complete = run.status == "done" or run.stopped_after(name) is not None
+        done = run.n_examples if is_complete else min(n_done[name], run.n_examples)
+        steps.append({"name": name, "done": done, "expected": run.n_examples})
+    changed = found.stamp[0] / 1e9
+    if has_journal:
+        changed = max(changed, journal.stat().st_mtime)
+    seconds_quiet = max(0.0, time.time() - changed)
+    return {
+        "status": run.status,
+        "steps": steps,
+        "done": sum(step["done"] for step in steps),
+        "expected": sum(step["expected"] for step in steps),
+        "seconds_quiet": round(seconds_quiet),
+        "is_quiet": run.status == "started" and seconds_quiet > QUIET,
+    }
+
+
+def _examples_done(found: FoundRun) -> Counter[str]:
+    """How many examples the journal has, by transformation; older versions did not say."""
+    try:
+        known = SampleParts.open(found.folder, to_write=False).known
+    except BadData:
+        return Counter()
+    counts: Counter[str] = Counter()
+    for entry in known.values():
+        counts[entry.get("transformation", "")] += entry.get("examples", 0)
+    return counts

@@ -23,8 +23,7 @@ from disorder.web.page_rendering import render_page, serve_static
 from disorder.web.result_pages import ResultPages
 from disorder.web.run_library import DamagedRun, FoundRun, RunEntry, RunLibrary
 from disorder.web.run_list import COLUMNS, ListFilters, conclusions_of, listed_runs
-from disorder.web.run_page import run_page
-from disorder.web.run_progress import run_progress
+from disorder.web.run_page import run_page, run_progress
 from disorder.web.sample_queries import SampleQueries
 from disorder.web.server import new_app
 

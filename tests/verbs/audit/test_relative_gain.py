@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from disorder.errors import NothingToMeasure
-from disorder.verbs.audit.relative_gain import relative_gain
+from disorder.verbs.audit.describing import relative_gain
 
 
 def test_the_value_is_worked_by_hand() -> None:

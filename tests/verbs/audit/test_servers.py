@@ -24,7 +24,7 @@ from disorder.models import load
 from disorder.store.sample_parts import read_examples
 from disorder.types import Example
 from disorder.verbs.audit import auditing, sampling
-from disorder.verbs.audit.prompt_spread import spread_over
+from disorder.verbs.audit.prompts import spread_over
 from disorder.verbs.explain import explain
 from fake_server import FakeServer, Fault
 from oracles import BagOfWords, Reader, guess, item_of

@@ -2,12 +2,18 @@
 
 A metric returns one of these, and everything else follows from it: value and interval (`score`),
 paired difference (statistics/paired.py), stopping rule (`values`), early decisions (`limit`).
+
+Also where the variance of a score lies: within examples or between them, from which follows how
+many variants each one takes; and between questions and prompts where both are drawn and crossed:
+V = V_questions + V_prompts − V_residual, with Satterthwaite's degrees of freedom. A bootstrap over
+both is too narrow with few prompts.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil, floor, sqrt
 from typing import Protocol
 
 import numpy as np
@@ -20,6 +26,7 @@ from disorder.metrics.statistics.intervals import (
     mean_over_families,
     resampled,
     share,
+    student,
 )
 from disorder.metrics.statistics.ranks import rank_correlation
 from disorder.types import Bools, Floats, Ints, Score
@@ -233,3 +240,96 @@ class BinnedGap:
         """
         counts = weights @ self.counts
         return np.asarray((weights @ self.gaps) / np.where(counts > 0, counts, np.nan)[:, None])
+
+
+FEWEST_PROMPTS = 3  # below: a spread, no interval
+
+
+@dataclass(frozen=True)
+class VarianceLedger:
+    """What questions, prompts and the rest add to the variance of a mean."""
+
+    questions: float
+    prompts: float
+    residual: float
+
+    @property
+    def total(self) -> float:
+        """The variance of the mean; never less than what either adds alone."""
+        return max(self.questions + self.prompts - self.residual, self.questions, self.prompts)
+
+
+def variance_ledger(values: Floats) -> VarianceLedger:
+    """The parts of the variance of a mean; a row per question, a column per prompt."""
+    n, k = values.shape
+    rows = values.mean(axis=1)
+    columns = values.mean(axis=0)
+    rest = values - rows[:, None] - columns + values.mean()
+    return VarianceLedger(
+        questions=float(rows.var(ddof=1)) / n,
+        prompts=float(columns.var(ddof=1)) / k,
+        residual=float((rest**2).sum()) / ((n - 1) * (k - 1)) / (n * k),
+    )
+
+
+def crossed_mean(values: Floats) -> Score:
+    """The mean over questions (rows) and prompts (columns), with an interval for others of both."""
+    n, k = values.shape
+    if k < FEWEST_PROMPTS or n < 2:
+        raise NothingToMeasure(
+            f"an interval over prompts needs {FEWEST_PROMPTS} of them, and two questions"
+        )
+    parts = variance_ledger(values)
+    spent = (
+        parts.questions**2 / (n - 1)
+        + parts.prompts**2 / (k - 1)
+        + parts.residual**2 / ((n - 1) * (k - 1))
+    )
+    freedom = max(1, floor(parts.total**2 / spent + 1e-9)) if spent else n - 1
+    value = float(values.mean())
+    half = student(freedom) * sqrt(parts.total)
+    return Score(value, value - half, value + half, n)
+
+
+WIDER = 0.1025  # 1.05² − 1: at most 5 % wider than with any number of variants
+EVERY_EXAMPLE = (5, 10)  # the fewest and the most variants
+PLENTIFUL = (2, 5)
+BESIDE = 2  # texts per example that are no variants: the original and the control
+NOTHING = 1e-12
+
+
+def variance_ratio(
+    label: Ints, before: Floats, after: Floats, ratio: float, family: Ints | None = None
+) -> float:
+    """λ of after − ratio · before, by families; `after` has a column per variant, NaN where one is
+    missing. 0 where nothing lies between examples, as for a bag of words.
+    """
+    n_variants = np.maximum(1, (~np.isnan(after)).sum(axis=1))
+    moved = np.nanmean(after, axis=1) - ratio * before
+    centred = moved - _means(label, moved)
+    within = np.nan_to_num(np.nanvar(after, axis=1)) * n_variants / np.maximum(1, n_variants - 1)
+    unit = np.arange(len(label)) if family is None else np.unique(family, return_inverse=True)[1]
+    sums = np.bincount(unit, centred)
+    inside = float(np.bincount(unit, within).mean())
+    noise = float(np.bincount(unit, within / n_variants).mean())
+    between = float(sums.var(ddof=1)) - noise if len(sums) > 1 else 0.0
+    return inside / between if between > NOTHING else 0.0
+
+
+def variants_needed(ratio: float, *, is_plentiful: bool) -> int:
+    """q for this λ.
+
+    >>> [variants_needed(x, is_plentiful=False) for x in (0, 0.68, 3)]
+    [5, 7, 10]
+    >>> [variants_needed(x, is_plentiful=True) for x in (0, 4.5, 30)]
+    [2, 3, 5]
+    """
+    fewest, most = PLENTIFUL if is_plentiful else EVERY_EXAMPLE
+    wanted = round(sqrt(BESIDE * ratio)) if is_plentiful else ceil(ratio / WIDER - 1e-9)
+    return min(most, max(fewest, wanted))
+
+
+def _means(label: Ints, values: Floats) -> Floats:
+    """The mean of each example's label."""
+    sizes = np.bincount(label)
+    return np.asarray((np.bincount(label, values) / np.maximum(sizes, 1))[label])

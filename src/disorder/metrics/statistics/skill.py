@@ -16,8 +16,7 @@ from math import floor, sqrt
 
 import numpy as np
 
-from disorder.metrics.statistics.family_variance import moves_of_families
-from disorder.metrics.statistics.intervals import student
+from disorder.metrics.statistics.intervals import moves_of_families, student
 from disorder.metrics.statistics.skill_ratio import BeyondChance, SkillRatio, beyond_chance
 from disorder.types import Bools, Floats, Ints, Outcomes, Score
 from disorder.types.predictions import predicted_label

@@ -20,12 +20,13 @@ from math import floor, isnan, sqrt
 import numpy as np
 
 from disorder.errors import NothingToMeasure
-from disorder.metrics.statistics.family_variance import (
+from disorder.metrics.statistics.intervals import (
+    Z,
     effective_number,
     family_sizes,
     moves_of_families,
+    student,
 )
-from disorder.metrics.statistics.intervals import Z, student
 from disorder.metrics.statistics.ranks import rank_correlation, rank_influence
 from disorder.types import Bools, Floats, Ints, Score
 

@@ -24,7 +24,7 @@ from disorder.papers.study.table_lines import (
 from disorder.requests.option import changed, command_line
 from disorder.results.render import render
 from disorder.results.result import Figure, Grid, NextStep, Result, Row, Section, as_csv
-from disorder.results.saving import RECORD, record_of
+from disorder.results.run_folder import RECORD, record_of
 from disorder.store.storage import make_folder, write_atomically
 
 MEANINGS = {

@@ -15,7 +15,7 @@ from disorder.errors import BadData
 from disorder.papers.study.folder import LEGACY
 from disorder.papers.study.item import StudyItem
 from disorder.papers.study.published_tables import STATED, PublishedRow
-from disorder.results.saving import record_of, verb_of
+from disorder.results.run_folder import record_of, verb_of
 from disorder.safe_io import read_json
 
 PrintedCell = tuple[PublishedRow, str]

@@ -62,9 +62,9 @@ from disorder.papers.study.workbench import (
     short_name,
     title_of,
 )
-from disorder.requests.keywords import takes_options
+from disorder.requests.settings import takes_options
 from disorder.results.progress import Steps, shown_progress
-from disorder.results.saving import record_of
+from disorder.results.run_folder import record_of
 from disorder.safe_io import read_json, reason
 from disorder.specs import split_spec
 from disorder.store.store import Store

@@ -5,7 +5,6 @@ from __future__ import annotations
 from disorder.papers.training.corruption_designs import (
     Design,
     FinishedDesigns,
-    accuracy_difference,
     designs,
 )
 from disorder.papers.training.mitigation_comparison import (
@@ -14,7 +13,12 @@ from disorder.papers.training.mitigation_comparison import (
     held_out_score,
     mitigations,
 )
-from disorder.papers.training.mitigation_scores import ALL, Finding, gain_lines
+from disorder.papers.training.mitigation_scores import (
+    ALL,
+    Finding,
+    accuracy_difference,
+    gain_lines,
+)
 
 __all__ = [
     "ALL",

@@ -17,23 +17,24 @@ import numpy as np
 
 from disorder.data import vocabulary
 from disorder.errors import BadData, DisorderError, option
-from disorder.metrics.statistics.intervals import mean, resampled, share
+from disorder.metrics.statistics.intervals import mean, share
 from disorder.models import LoadedModel, load
 from disorder.papers.fields import DesignsFields
 from disorder.papers.requests import DesignsOptions
-from disorder.papers.training.design_tables import designs_result
-from disorder.requests.keywords import takes_options
+from disorder.papers.training.mitigation_scores import accuracy_difference
+from disorder.papers.training.tables import designs_result
+from disorder.requests.settings import takes_options
 from disorder.results.progress import Steps, shown_progress
 from disorder.results.render import render
 from disorder.results.result import Result
-from disorder.results.saving import RECORD, check_folder, verb_of, write_result
+from disorder.results.run_folder import RECORD, check_folder, verb_of, write_result
 from disorder.safe_io import read_json, validated
 from disorder.specs import listed
 from disorder.store.store import Store
 from disorder.transformations import parse
-from disorder.types import ORIGINAL, Bools, Dataset, Floats, Ints, Progress, Score, Texts
+from disorder.types import ORIGINAL, Dataset, Floats, Ints, Progress, Score, Texts
 from disorder.types.predictions import predicted_label
-from disorder.verbs.context import RunContext
+from disorder.verbs.model_loading import RunContext
 from disorder.verbs.train import (
     SETTING_NAMES,
     TrainingCounts,
@@ -289,26 +290,6 @@ def design_of(key: DesignKey, is_right: Floats, plain: Floats) -> Design:
     delta = accuracy_difference(by_example, plain.mean(axis=0), skipped)
     delta_by_seed = _rounded((is_right - plain).mean(axis=1))
     return Design(*key, accuracy, delta, by_seed, delta_by_seed)
-
-
-def accuracy_difference(
-    is_right: Floats | Bools, baseline: Floats | Bools, skipped: int = 0
-) -> Score:
-    """The accuracy of one model minus that of a baseline on the same examples, with a paired
-    bootstrap interval.
-
-    One imagined example at each end joins the resampling: without them it sees no doubt where the
-    predictions never differ.
-    """
-    steps = np.asarray(is_right, dtype=float) - np.asarray(baseline, dtype=float)
-    padded = np.concatenate([steps, [-1.0, 1.0]])
-
-    def statistic(picks: Ints) -> Floats:
-        return np.asarray(padded[picks].mean(axis=1))
-
-    value = float(steps.mean())
-    low, high = resampled(statistic, len(padded))
-    return Score(value, min(low, value), max(high, value), len(steps), skipped)
 
 
 def _rounded(values: Floats) -> tuple[float, ...]:

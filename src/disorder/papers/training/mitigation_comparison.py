@@ -41,18 +41,18 @@ from disorder.papers.training.mitigation_scores import (
     model_judge,
     rare_orders,
 )
-from disorder.papers.training.mitigation_tables import mitigations_result
+from disorder.papers.training.tables import mitigations_result
 from disorder.registry import RecipePart, part
-from disorder.requests.keywords import takes_options
+from disorder.requests.settings import takes_options
 from disorder.results.progress import Steps, shown_progress
 from disorder.results.render import render
 from disorder.results.result import Result
-from disorder.results.saving import check_folder, write_result
+from disorder.results.run_folder import check_folder, write_result
 from disorder.specs import format_part, parse_part
 from disorder.store.store import Store
 from disorder.transformations import parse
 from disorder.types import ORIGINAL, Dataset, Ints, Progress, Texts
-from disorder.verbs.context import RunContext
+from disorder.verbs.model_loading import RunContext
 from disorder.verbs.train import (
     HELD_OUT,
     SETTING_NAMES,

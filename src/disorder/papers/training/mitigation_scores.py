@@ -13,13 +13,12 @@ import numpy as np
 from disorder.data import read_data
 from disorder.data.families import find_families
 from disorder.errors import NothingToMeasure
-from disorder.metrics.statistics.intervals import mean
+from disorder.metrics.statistics.intervals import mean, resampled
 from disorder.metrics.statistics.paired import difference_of
 from disorder.metrics.statistics.skill import labels_that_count
 from disorder.metrics.statistics.skill_ratio import SkillRatio
 from disorder.models import load
 from disorder.models.outputs import Calibration
-from disorder.papers.training.corruption_designs import accuracy_difference
 from disorder.types import ORIGINAL, Bools, Dataset, Example, Floats, Ints, Score, Task, Texts
 from disorder.types.predictions import predicted_label
 from disorder.verbs.train import TrainingCounts
@@ -294,3 +293,23 @@ def _told(gain: Finding) -> str:
     """A difference to the control, and whether there is one."""
     numbers = f"{gain.value:+.2f} [{gain.low:+.2f}, {gain.high:+.2f}]".replace("-", "−")
     return f"{numbers}, no difference shown" if gain.low <= 0 <= gain.high else numbers
+
+
+def accuracy_difference(
+    is_right: Floats | Bools, baseline: Floats | Bools, skipped: int = 0
+) -> Score:
+    """The accuracy of one model minus that of a baseline on the same examples, with a paired
+    bootstrap interval.
+
+    One imagined example at each end joins the resampling: without them it sees no doubt where the
+    predictions never differ.
+    """
+    steps = np.asarray(is_right, dtype=float) - np.asarray(baseline, dtype=float)
+    padded = np.concatenate([steps, [-1.0, 1.0]])
+
+    def statistic(picks: Ints) -> Floats:
+        return np.asarray(padded[picks].mean(axis=1))
+
+    value = float(steps.mean())
+    low, high = resampled(statistic, len(padded))
+    return Score(value, min(low, value), max(high, value), len(steps), skipped)

@@ -14,7 +14,7 @@ import numpy as np
 
 from disorder.engines import Engine
 from disorder.errors import DisorderError, ModelStopped
-from disorder.metrics.statistics.planned_looks import planned_looks
+from disorder.metrics.statistics.anytime import planned_looks
 from disorder.models.prompting import findings
 from disorder.requests.settings import Settings
 from disorder.results.conclusion import verdict
@@ -33,8 +33,8 @@ from disorder.verbs.audit.conclusions import (
     beside_words_alone,
     main_conclusions,
 )
+from disorder.verbs.audit.describing import gains
 from disorder.verbs.audit.measuring import NOT_REACHED, Measured, Measuring, Originals
-from disorder.verbs.audit.relative_gain import gains
 from disorder.verbs.audit.sampling import (
     BlockSource,
     Sampling,

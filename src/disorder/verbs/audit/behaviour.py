@@ -17,8 +17,8 @@ import numpy as np
 from numpy.random import Generator
 
 from disorder.errors import NothingToMeasure
+from disorder.metrics.statistics.anytime import FIRST
 from disorder.metrics.statistics.intervals import share
-from disorder.metrics.statistics.planned_looks import FIRST
 from disorder.randomness import generator
 from disorder.requests.settings import Settings
 from disorder.results.run import AGAIN, Record

@@ -40,7 +40,7 @@ from disorder.types import (
     Variants,
 )
 from disorder.types.predictions import Predictions, predicted_label
-from disorder.verbs.context import RunContext
+from disorder.verbs.model_loading import RunContext
 
 ROUNDS = (1, 1, 1, 1, 2, 2, 4, 4, 8)  # variants predicted in a round; the last size is repeated
 FIRST = np.zeros(1, dtype=np.int64)  # of the variants of an example

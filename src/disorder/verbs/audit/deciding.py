@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from disorder.errors import BadOption
+from disorder.metrics.statistics.anytime import FIRST
+from disorder.metrics.statistics.decomposition import EVERY_EXAMPLE
 from disorder.metrics.statistics.intervals import Z
-from disorder.metrics.statistics.planned_looks import FIRST
 from disorder.metrics.statistics.skill import skill_of
-from disorder.metrics.statistics.variants_needed import EVERY_EXAMPLE
 from disorder.models import LoadedModel
 from disorder.requests.audit import CONTINUED, DECIDED
 from disorder.requests.settings import Settings

@@ -38,10 +38,9 @@ from disorder.types.predictions import ABSTAINED, predicted_label
 from disorder.verbs.audit.behaviour import ModelBehaviour
 from disorder.verbs.audit.caveats import unread
 from disorder.verbs.audit.conclusions import concluded
-from disorder.verbs.audit.describing import answers, figures, noteworthy
+from disorder.verbs.audit.describing import answers, controls, figures, noteworthy
 from disorder.verbs.audit.order_kinds import RunFacts
 from disorder.verbs.audit.planning import score_points
-from disorder.verbs.audit.relative_gain import controls
 from disorder.verbs.audit.watching import FAIL_IF, not_predicted
 from disorder.verbs.outcomes import OutcomeFacts, in_groups, measure
 from disorder.verbs.transformation_samples import TransformationSamples

@@ -15,8 +15,7 @@ from typing import Literal
 import numpy as np
 
 from disorder.metrics import two_digits
-from disorder.metrics.statistics.family_variance import effective_number, family_sizes
-from disorder.metrics.statistics.intervals import Z
+from disorder.metrics.statistics.intervals import Z, effective_number, family_sizes
 from disorder.metrics.statistics.skill import NaturalOutcomes, ThreeRatios, skill_of
 from disorder.metrics.statistics.skill_ratio import BeyondChance
 from disorder.results.conclusion import Caveat, Conclusion, ConclusionKind

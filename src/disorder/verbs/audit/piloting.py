@@ -17,7 +17,7 @@ import numpy as np
 
 from disorder.data.families import family_numbers
 from disorder.errors import DisorderError
-from disorder.metrics.statistics.variants_needed import (
+from disorder.metrics.statistics.decomposition import (
     EVERY_EXAMPLE,
     PLENTIFUL,
     variance_ratio,

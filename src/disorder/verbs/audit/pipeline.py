@@ -12,9 +12,8 @@ from typing import Any, Unpack
 
 from disorder.errors import BadData, BadModel, CannotWrite, DisorderError, option
 from disorder.requests.audit import CONTINUED, AuditOptions, ResumeOptions
-from disorder.requests.keywords import takes_options
 from disorder.requests.option import held
-from disorder.requests.settings import Settings, resume_line
+from disorder.requests.settings import Settings, resume_line, takes_options
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run, write_report, write_run
 from disorder.safe_io import one_line
@@ -22,9 +21,9 @@ from disorder.store.storage import TemporaryFolder, place
 from disorder.store.store import Store
 from disorder.types import Progress
 from disorder.verbs.audit.auditing import conducted
+from disorder.verbs.audit.planning import check_own, check_taggers, check_version
 from disorder.verbs.audit.preparing import prepared
-from disorder.verbs.audit.prompt_spread import PromptShare, spread_over, total_spent
-from disorder.verbs.audit.resuming import check_own, check_taggers, check_version
+from disorder.verbs.audit.prompts import PromptShare, spread_over, total_spent
 from disorder.verbs.gate import gate
 from disorder.verbs.model_loading import named_again, resume_command
 from disorder.verbs.prompting import check_prompts

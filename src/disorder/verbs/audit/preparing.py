@@ -36,15 +36,15 @@ from disorder.verbs.audit.budget import Budget
 from disorder.verbs.audit.deciding import UntilDecided, settled
 from disorder.verbs.audit.piloting import AS_PRINTED, variants_of_an_audit
 from disorder.verbs.audit.planning import (
+    continue_run,
     likelihood_task,
     planned_for,
+    recorded_plan,
     requested_scores,
     score_names,
     with_controls,
 )
-from disorder.verbs.audit.prompt_breaking import check_segments, perturbable_prompt
-from disorder.verbs.audit.prompt_spread import PromptShare
-from disorder.verbs.audit.resuming import continue_run, recorded_plan
+from disorder.verbs.audit.prompts import PromptShare, check_segments, perturbable_prompt
 from disorder.verbs.audit.watching import LiveGate, StopWhen, Watcher
 from disorder.verbs.model_loading import load_with, loaded_model
 from disorder.verbs.prompting import bound_prompt

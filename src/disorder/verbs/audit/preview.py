@@ -10,8 +10,7 @@ from disorder.data.reading import LIKELIHOOD
 from disorder.models.loading import check_exists
 from disorder.models.prompting import Prompt
 from disorder.requests.audit import AuditOptions
-from disorder.requests.keywords import takes_options
-from disorder.requests.settings import Settings
+from disorder.requests.settings import Settings, takes_options
 from disorder.results.conclusion import RANK
 from disorder.transformations import Transformation
 from disorder.types import OF_PROMPTS, Dataset
@@ -20,7 +19,7 @@ from disorder.verbs.audit.budget import Prices
 from disorder.verbs.audit.deciding import n_timed
 from disorder.verbs.audit.piloting import n_in_pilot
 from disorder.verbs.audit.planning import planned_for, with_controls
-from disorder.verbs.audit.prompt_breaking import perturbable_prompt
+from disorder.verbs.audit.prompts import perturbable_prompt
 from disorder.verbs.prompting import bound_prompt
 from disorder.verbs.selected_data import selected_data
 

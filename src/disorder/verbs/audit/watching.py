@@ -16,7 +16,7 @@ import numpy as np
 
 from disorder.errors import NothingToMeasure
 from disorder.metrics import Anytime, AnytimeRatio, Metric, SkillRatio, StopRule
-from disorder.metrics.statistics.planned_looks import FEWEST_FAMILIES, PlannedLook, planned_looks
+from disorder.metrics.statistics.anytime import FEWEST_FAMILIES, PlannedLook, planned_looks
 from disorder.metrics.statistics.skill import NaturalOutcomes, labels_that_count
 from disorder.results.run import EarlyStop
 from disorder.types import CONTROL_OF, ORIGINAL, Dataset, Ints, Outcomes

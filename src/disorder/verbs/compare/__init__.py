@@ -12,9 +12,9 @@ from typing import Unpack
 from disorder.errors import BadData, DisorderError, UnknownName, option
 from disorder.requests.audit import AuditOptions
 from disorder.requests.fields import CompareFields
-from disorder.requests.keywords import takes_options
 from disorder.requests.option import changed, command_line, declared_in
 from disorder.requests.runs import CompareOptions
+from disorder.requests.settings import takes_options
 from disorder.results.comparison import Comparison
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run

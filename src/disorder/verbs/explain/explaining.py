@@ -26,8 +26,7 @@ from disorder.models import LoadedModel
 from disorder.registry import ExplanationPart, part, parts
 from disorder.requests.explain import ExplainOptions
 from disorder.requests.fields import ExplainFields
-from disorder.requests.keywords import takes_options
-from disorder.requests.settings import Settings
+from disorder.requests.settings import Settings, takes_options
 from disorder.results.progress import Steps, shown_progress
 from disorder.results.result import Figure, Section, Table
 from disorder.specs import format_part, parse_part

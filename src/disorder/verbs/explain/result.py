@@ -16,8 +16,7 @@ from disorder.results import drawing
 from disorder.results.render import render
 from disorder.results.result import Figure, Picture, Result, Row, Section, Table, as_csv
 from disorder.results.run import Run
-from disorder.results.run_folder import read_run, write_report
-from disorder.results.saving import write_result
+from disorder.results.run_folder import read_run, write_report, write_result
 from disorder.results.writing import MINUS, score_row, with_interval
 from disorder.store.storage import make_folder, write_atomically
 from disorder.store.store import Store

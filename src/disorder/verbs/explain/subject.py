@@ -32,7 +32,7 @@ from disorder.types import (
     Texts,
     Variants,
 )
-from disorder.verbs.context import RunContext
+from disorder.verbs.model_loading import RunContext
 from disorder.verbs.outcomes import OutcomeFacts, build_outcomes, gold_of
 
 CHUNK = 4096  # texts per step of progress

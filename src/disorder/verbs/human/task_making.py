@@ -17,8 +17,8 @@ from disorder.errors import BadOption, DisorderError, UnknownName, option
 from disorder.randomness import generator
 from disorder.requests.fields import HumanMakeFields
 from disorder.requests.human import HumanMakeOptions
-from disorder.requests.keywords import takes_options
 from disorder.requests.option import command_line
+from disorder.requests.settings import takes_options
 from disorder.results.result import NextStep, Result
 from disorder.store.store import Store
 from disorder.transformations import parse, suite

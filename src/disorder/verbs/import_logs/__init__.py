@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from disorder.errors import BadData, BadSetting, DisorderError, option
-from disorder.requests.keywords import takes_options
 from disorder.requests.option import held
 from disorder.requests.runs import ImportOptions
+from disorder.requests.settings import takes_options
 from disorder.results.run import Run
 from disorder.results.run_folder import write_report
 from disorder.store.storage import TemporaryFolder, place

@@ -28,18 +28,22 @@ from disorder.errors import DisorderError, DoesNotApply, option
 from disorder.languages import AUTO
 from disorder.models import load
 from disorder.requests.fields import ExportFields, PerturbFields
-from disorder.requests.keywords import takes_options
 from disorder.requests.perturb import ExportOptions, PerturbOptions
-from disorder.requests.settings import Settings
+from disorder.requests.settings import Settings, takes_options
 from disorder.results.result import Cell, Column, Grid, Result
 from disorder.store.storage import cannot_write, default_cache_folder, replacing
 from disorder.transformations import Transformation, parse
 from disorder.transformations import suite as suite_specs
 from disorder.types import ORIGINAL, Dataset, Example, Task, Texts, Variants
 from disorder.types.predictions import ABSTAINED
-from disorder.verbs.context import RunContext
-from disorder.verbs.perturb.exports import TaskRows, file_name, write_inspect, write_lm_eval
-from disorder.verbs.perturb.records import records_of
+from disorder.verbs.model_loading import RunContext
+from disorder.verbs.perturb.exports import (
+    TaskRows,
+    file_name,
+    records_of,
+    write_inspect,
+    write_lm_eval,
+)
 from disorder.verbs.prompting import prompt_of
 
 EXPORTS = {"lm-eval": write_lm_eval, "inspect": write_inspect}

@@ -22,13 +22,12 @@ from disorder.errors import BadOption, MissingData, MissingPackage, NothingToMea
 from disorder.registry import CheckPart, part, parts
 from disorder.requests.fields import SanityFields
 from disorder.requests.groups import TrainingOptions
-from disorder.requests.keywords import takes_options
 from disorder.requests.option import changed, command_line, declared_in
 from disorder.requests.sanity import SanityOptions
-from disorder.requests.settings import Settings
+from disorder.requests.settings import Settings, takes_options
 from disorder.results.progress import Steps, shown_progress
 from disorder.results.result import Section
-from disorder.results.saving import check_folder
+from disorder.results.run_folder import check_folder
 from disorder.store.store import Store
 from disorder.types import Progress, Score
 from disorder.verbs.sanity.linear import TrainedByRecipe, TrialModel, default_model

@@ -14,7 +14,7 @@ from disorder.errors import UnknownName
 from disorder.results.markup import markdown_code, markdown_text, yaml_value
 from disorder.results.render import markdown_table, render
 from disorder.results.result import Cell, Column, Figure, Grid, Result, Row, Section, Table
-from disorder.results.saving import check_folder, write_result
+from disorder.results.run_folder import check_folder, write_result
 from disorder.results.writing import score_row, with_interval
 from disorder.store.storage import remove_files
 from disorder.store.store import Store

@@ -18,8 +18,7 @@ from disorder.requests.option import declared_in
 from disorder.results.comparison import ComparisonConclusion, Difference
 from disorder.results.result import Result
 from disorder.results.run import Run
-from disorder.results.run_folder import read_run
-from disorder.results.saving import verb_of
+from disorder.results.run_folder import read_run, verb_of
 from disorder.transformations import parse
 from disorder.types import ORIGINAL, Progress
 from disorder.types.predictions import ABSTAINS

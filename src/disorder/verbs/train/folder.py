@@ -21,7 +21,7 @@ from pydantic import BaseModel
 from disorder.errors import BadData, CannotWrite, option
 from disorder.results.render import render
 from disorder.results.result import Result
-from disorder.results.saving import RECORD, record_of, verb_of
+from disorder.results.run_folder import RECORD, record_of, verb_of
 from disorder.safe_io import read_json, reason, validated
 from disorder.store.storage import cannot_write, make_folder, write_atomically
 from disorder.store.store import Checkpoints

@@ -19,7 +19,7 @@ from disorder.errors import BadData, DisorderError, option
 from disorder.models import load
 from disorder.transformations import parse
 from disorder.types import ORIGINAL, Dataset, Example, Fidelity, Task
-from disorder.verbs.context import RunContext
+from disorder.verbs.model_loading import RunContext
 from disorder.verbs.train.inputs import (
     Inputs,
     PerturbedCopies,

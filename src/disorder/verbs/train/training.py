@@ -14,12 +14,12 @@ from typing import Any, Unpack
 from disorder.errors import BadData, DisorderError, option
 from disorder.models.fingerprints import path_fingerprint
 from disorder.models.loading import loading
-from disorder.requests.keywords import takes_options
 from disorder.requests.option import command_line
+from disorder.requests.settings import takes_options
 from disorder.requests.train import AsksOptions, TrainOptions
 from disorder.results.progress import shown_progress
 from disorder.results.result import Result
-from disorder.results.saving import check_folder
+from disorder.results.run_folder import check_folder
 from disorder.safe_io import one_line, validated
 from disorder.store.storage import sync_tree
 from disorder.store.store import Store

@@ -18,8 +18,7 @@ import numpy as np
 from numpy.random import Generator
 
 from disorder.errors import BadSetting, NothingToMeasure
-from disorder.metrics.statistics.family_variance import effective_number, moves_of_families
-from disorder.metrics.statistics.intervals import student
+from disorder.metrics.statistics.intervals import effective_number, moves_of_families, student
 from disorder.metrics.statistics.ranks import rank_correlation, rank_influence
 from disorder.randomness import generator
 from disorder.registry import explanation
