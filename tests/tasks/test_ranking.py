@@ -328,6 +328,23 @@ def test_grades_and_documents_of_other_types(relevant: Any, document: Any, messa
         read_data([row], language="en")
 
 
+@pytest.mark.parametrize(
+    ("name", "line", "message"),
+    [
+        ("corpus.jsonl", '{"_id": "d000", "text": "another"}', "d000 stands twice, with another"),
+        ("corpus.jsonl", '{"_id": "d999", "text": ["a"]}', "line 41: _id, title and text must be"),
+        ("queries.jsonl", '{"_id": ["q"], "text": "a"}', "line 61: _id, title and text must be"),
+        ("qrels/test.tsv", "q000\td000\t2", "line 62: d000 stands twice under q000"),
+    ],
+)
+def test_a_folder_means_one_thing(beir: Path, name: str, line: str, message: str) -> None:
+    """The last one counted, and a list was read as its Python text."""
+    with (beir / name).open("a", encoding="utf-8") as file:
+        file.write(line + "\n")
+    with pytest.raises(BadData, match=message):
+        read_data(str(beir))
+
+
 def test_candidates_come_from_the_original_query(beir: Path) -> None:
     pytest.importorskip("bm25s", reason="needs bm25s")
     run = audited(by_words, str(beir), candidates="bm25:5")
