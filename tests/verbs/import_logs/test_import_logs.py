@@ -22,6 +22,7 @@ HERE = Path(__file__).parent
 LM_EVAL = HERE / "lm-eval"
 INSPECT = HERE / "inspect"
 N = 24
+PIPES = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
 
 
 def written(path: Path, rows: list[Any]) -> Path:
@@ -194,7 +195,7 @@ def mixed_models(folder: Path) -> None:
     ("make", "message"),
     [
         (lambda folder: (folder / "a.txt").write_text(""), "has no samples_"),
-        (lambda folder: (folder / "samples_x.jsonl").write_text("[\n"), "line 1: no JSON"),
+        (lambda folder: (folder / "samples_x.jsonl").write_text("[\n"), "line 1: broken JSON"),
         (lambda folder: (folder / "samples_x.jsonl").write_text("{}\n"), "no row of lm-eval"),
         (lambda folder: (folder / "log.json").write_text("[1]"), "no log of inspect_ai"),
         (lambda folder: written(folder / "samples_x.jsonl", rows_of("original")), "alone"),
@@ -203,7 +204,15 @@ def mixed_models(folder: Path) -> None:
             "of perturbed texts alone",
         ),
         (mixed_models, "several models"),
-        (lambda folder: (folder / "samples_x.jsonl").write_bytes(b'{"a": "\xe9"}'), "no JSON"),
+        pytest.param(
+            lambda folder: os.mkfifo(folder / "samples_x.jsonl"),
+            "is not a regular file",
+            marks=PIPES,
+        ),
+        pytest.param(
+            lambda folder: os.mkfifo(folder / "log.json"), "is not a regular file", marks=PIPES
+        ),
+        (lambda folder: (folder / "samples_x.jsonl").write_bytes(b'{"a": "\xe9"}'), "not UTF-8"),
         (
             lambda folder: written(
                 folder / "samples_x.jsonl",

@@ -15,6 +15,7 @@ from disorder.requests.runs import ImportOptions
 from disorder.requests.settings import takes_options
 from disorder.results.run import Run
 from disorder.results.run_folder import write_report
+from disorder.safe_io import check_regular_file
 from disorder.store.storage import TemporaryFolder, place
 from disorder.store.store import Store
 from disorder.transformations import parse
@@ -96,6 +97,7 @@ def _read(given: str | Path, options: ImportOptions) -> Iterator[LoggedAnswer]:
         "scorer": options.get("scorer") or "",
     }
     for each in paths:
+        check_regular_file(each)
         if each.suffix in SUFFIXES:
             yield from inspect_log.read(each, inspect=options.get("inspect") or "", **common)
         else:

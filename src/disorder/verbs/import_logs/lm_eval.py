@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from disorder.data.files import jsonl
 from disorder.errors import BadData
 from disorder.models.outputs import softmax
 from disorder.safe_io import read_json
@@ -28,20 +28,15 @@ def read(path: Path, *, id_column: str, scorer: str) -> Iterator[LoggedAnswer]:
     task = named["task"] if named else path.stem
     model = _model(path, named["time"] if named else "")
     first = ""
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            where = f"{path}, line {number}"
-            row = _row(line, where)
-            first = first or str(row.get("filter", ""))
-            if str(row.get("filter", "")) == first:
-                yield _answer(row, where, id_column, scorer, task, model)
+    for line, given in jsonl(path):
+        where = f"{path}, {line}"
+        row = _row(given, where)
+        first = first or str(row.get("filter", ""))
+        if str(row.get("filter", "")) == first:
+            yield _answer(row, where, id_column, scorer, task, model)
 
 
-def _row(line: bytes, where: str) -> Row:
-    try:
-        row = json.loads(line.decode("utf-8"))
-    except (ValueError, RecursionError):
-        raise BadData(f"{where}: no JSON") from None
+def _row(row: Any, where: str) -> Row:
     if not isinstance(row, dict) or not {"doc", "target", "filtered_resps"} <= row.keys():
         raise BadData(f"{where}: no row of lm-eval's --log_samples")
     for name in ("filtered_resps", "metrics"):
