@@ -46,7 +46,8 @@ class FakeServer:
     reply: Callable[[str], Mapping[str, Any]] | None = None  # the message of a free reply
     usage: Callable[[int], Any] = lambda n: {"prompt_tokens": n, "completion_tokens": 1}
     echo_error: float = 0.0  # added to log-probabilities that are read back
-    refuses: Callable[[Body], str] = lambda body: ""  # why a request is rejected
+    # why a request is rejected, or status and content
+    refuses: Callable[[Body], str | tuple[int, Any]] = lambda body: ""
     thinks: Callable[[str], int] | None = None  # hidden tokens before a reply to a text
     embeds: Callable[[str], Sequence[float]] | None = None
     reranks: Callable[[str, str], float] | None = None  # a query and a document
@@ -92,6 +93,8 @@ class FakeServer:
     def answer(self, path: str, body: Body) -> tuple[int, Any]:
         """Status and content of an honest answer."""
         refusal = self.refuses(body)
+        if isinstance(refusal, tuple):
+            return refusal
         if refusal:
             return 400, {"error": {"message": refusal}}
         match path:

@@ -4,9 +4,10 @@ from other data, and what needs no gold.
 
 from __future__ import annotations
 
+import base64
 import json
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from disorder.models import Similarity, load
 from disorder.models.embed import embedder_in, similar_label
 from disorder.types import Floats, Task
 from disorder.verbs.similarity_threshold import best_threshold
-from fake_server import FakeServer, Fault
+from fake_server import Body, FakeServer, Fault
 
 NUMBER = Task("sts")
 PARAPHRASE = Task("pairs", ("not_paraphrase", "paraphrase"))
@@ -238,6 +239,45 @@ def test_vectors_of_a_server_come_back_in_order() -> None:
     wanted /= np.linalg.norm(wanted, axis=1, keepdims=True)
     np.testing.assert_allclose(found, wanted, atol=1e-6)
     assert model.predictor.counts["questions"] == 3
+
+
+class InBase64(FakeServer):
+    """Vectors as OpenAI's own client asks for them."""
+
+    def _embeddings(self, body: Body, embeds: Callable[[str], Sequence[float]]) -> Body:
+        reply = super()._embeddings(body, embeds)
+        for each in reply["data"]:
+            numbers = np.array(each["embedding"], "<f4").tobytes()
+            each["embedding"] = base64.b64encode(numbers).decode()
+        return reply
+
+
+def of_few_texts(body: Body) -> Any:
+    n = len(body["input"])
+    if n > 8:
+        return 422, {"error": f"batch size {n} > maximum allowed batch size 8"}
+    return "too long" if "f" * 36 in body["input"] else ""
+
+
+@pytest.mark.parametrize("kind", [FakeServer, InBase64])
+def test_vectors_of_servers_with_small_batches_and_numbers_in_base64(
+    kind: type[FakeServer],
+) -> None:
+    pytest.importorskip("httpx2", reason="needs httpx2")
+    texts = [f"{'abcdef'[i % 6] * (i + 1)}" for i in range(35)]
+    busy = Fault(status=503, headers={"Retry-After": "0"}, content=b"{}")
+    with kind(
+        embeds=letters, refuses=of_few_texts, faults=lambda n, path: busy if n == 2 else None
+    ) as server:
+        model = load("embed:fake", task=NUMBER, options={"base_url": server.url})
+        assert isinstance(model.predictor, Similarity)
+        found = model.predictor.vectors(texts)
+        assert any("sent again: 1" in note for note in model.predictor.notes)
+        with pytest.raises(BadModel, match=r"refuses \(HTTP 400\): too long"):
+            model.predictor.vectors(["a b", "f" * 36])
+    wanted = np.array([letters(text) for text in texts])
+    wanted /= np.linalg.norm(wanted, axis=1, keepdims=True)
+    np.testing.assert_allclose(found, wanted, atol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,12 @@ from disorder.models.likelihood import likelihood_of, preference_of
 from disorder.models.loaded_model import LoadedModel
 from disorder.models.outputs import calibration_of, label_columns
 from disorder.models.protocols import Batching, Costly, Precision, TakesSegments
-from disorder.models.python import as_predictor, with_own_names
+from disorder.models.python import as_predictor, check_importable, with_own_names
 from disorder.models.ranking import ranker_of
+from disorder.models.servers.addresses import split_address
 from disorder.registry import ModelPart, part, parts
 from disorder.safe_io import check_regular_files, reason
+from disorder.store.hub import check_on_hub
 from disorder.store.prediction_cache import PredictionCache
 from disorder.types import Floats, Predictor, Task, Texts
 from disorder.types.predictions import predicted_label
@@ -199,6 +201,24 @@ def check_exists(spec: str) -> None:
     if HUB_NAME.fullmatch(spec) and not get_close_matches(spec, parts(ModelPart)):
         raise BadModel(f"unknown model {spec!r}; did you mean hf:{spec}, a model of the hub?")
     part(ModelPart, name)
+
+
+def check_available(spec: str, base_url: str | None) -> None:
+    """Raise where an audit could not load a model, as far as that shows without loading it."""
+    check_exists(spec)
+    name, _, address = full_spec(spec).partition(":")
+    found = part(ModelPart, name)
+    if "URL" in found.form or (base_url is not None and "server" in found.needs):
+        split_address(address, base_url, kind=name)
+        return
+    if not address or Path(address).expanduser().exists():
+        return
+    if "NAME" in found.form:
+        check_on_hub(spec, address)
+    elif "FOLDER" in found.form or found.form.endswith(":FILE"):
+        raise BadModel(f"{spec}: no such file or folder")
+    elif found.form.startswith("python:"):
+        check_importable(address)
 
 
 def _set_precision(name: str, predictor: Predictor, precision: str) -> None:

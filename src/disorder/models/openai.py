@@ -190,15 +190,7 @@ class ServerModel(PromptedModel):
         thought = int(self.counts["tokens_thought"])
         if thought:
             yield f"the model thinks before it answers: {thought:,} of the tokens it wrote"
-        client = self.endpoint.client
-        yield from client.network.notes(client.url)
-        if client.n_retries:
-            yield f"requests that failed and were sent again: {client.n_retries:,}"
-        if client.fewest_connections < client.max_connections:
-            yield (
-                f"the server asked to slow down: connections went from {client.max_connections} to "
-                f"{client.fewest_connections}"
-            )
+        yield from self.endpoint.client.notes()
 
     def _ready(self) -> Way:
         """The way, probed on this server in this process."""
@@ -288,18 +280,19 @@ class ServerModel(PromptedModel):
         try:
             return await self._asked(way, question)
         except Rejected as refusal:
-            if refusal.status in (400, 403, 413, 422, 451):
-                return Answer.none("the server rejected the text", n)
-            raise BadModel(
-                f"{self.endpoint.client.url} refuses (HTTP {refusal.status}): {refusal}"
-            ) from None
+            if refusal.status not in (400, 403, 413, 422, 451):
+                raise BadModel(
+                    f"{self.endpoint.client.url} refuses (HTTP {refusal.status}): {refusal}"
+                ) from None
+            why_not, why = "the server rejected the text", f"HTTP {refusal.status}: {refusal}"
         except Unusable as error:
-            if await self._still_answers(way):
-                return Answer.none(UNREAD, n)
-            raise ModelStopped(
-                f"{self.endpoint.model} at {self.endpoint.client.url} stopped answering by "
-                f"{way.name}: {error}"
-            ) from None
+            why_not, why = UNREAD, str(error)
+        if await self._still_answers(way):
+            return Answer.none(why_not, n)
+        raise ModelStopped(
+            f"{self.endpoint.model} at {self.endpoint.client.url} stopped answering by "
+            f"{way.name}: {why}"
+        )
 
     async def _asked(self, way: Way, question: Question) -> Answer:
         """The answer, of a second reply where the first cannot be read."""
@@ -309,9 +302,9 @@ class ServerModel(PromptedModel):
             return await way.ask(self.endpoint, question)
 
     async def _still_answers(self, way: Way) -> bool:
-        """Whether a question of the probe is answered as before, so that a reply that cannot be
-        read is a matter of its text (llama.cpp lists no tokens where the likeliest is part of a
-        character).
+        """Whether a question of the probe is answered as before, so that a refusal, or a reply that
+        cannot be read, is a matter of its text (llama.cpp lists no tokens where the likeliest is
+        part of a character).
         """
         try:
             await way.ask(self.endpoint, probe_questions(self.prompt)[0])

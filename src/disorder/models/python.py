@@ -21,6 +21,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
+from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, NoReturn
@@ -93,6 +94,18 @@ def object_named(address: str) -> Any:
     except (SyntaxError, SystemExit) as error:
         told = f"{type(error).__name__}: {error}"
         raise BadModel(f"python:{address} cannot be loaded: {told}") from None
+
+
+def check_importable(address: str) -> None:
+    """Raise where no function can be there; no code of the user's is run."""
+    module = address.rpartition(":")[0]
+    if module.endswith(".py"):
+        is_there = Path(module).is_file()
+    else:
+        make_importable(os.getcwd())
+        is_there = find_spec(module.partition(".")[0] or " ") is not None
+    if not is_there:
+        raise BadModel(f"python:{address}: no such {'file' if '.py' in module else 'module'}")
 
 
 def _check_not_shadowed(module: str) -> None:

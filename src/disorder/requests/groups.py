@@ -6,6 +6,7 @@ from typing import Annotated, Literal, TypedDict
 from disorder.requests.option import (
     NOT_NEGATIVE,
     Assigned,
+    Fields,
     Names,
     Need,
     OneName,
@@ -312,7 +313,7 @@ class RequestOptions(TypedDict, total=False):
         ),
     ]
     extra_body: Annotated[
-        Pairs,
+        Fields,
         server(
             "More fields of each request: top_k=1,chat_template_kwargs.enable_thinking=false "
             "(a dot goes one level down)"

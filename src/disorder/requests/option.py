@@ -8,6 +8,7 @@ the views; type checkers read them in fields.pyi, which `make reference` writes.
 
 from __future__ import annotations
 
+import json
 import shlex
 import types
 import typing
@@ -68,7 +69,7 @@ class HeldAs:
     join: Callable[[Any], str] = str  # as it is typed
 
 
-def _pairs(name: str, given: Mapping[str, str] | str | None) -> dict[str, str]:
+def _pairs(name: str, given: Mapping[str, Any] | str | None) -> dict[str, Any]:
     """A mapping, or the pairs of `a=b,c=d`."""
     if not isinstance(given, str):
         return dict(given or {})
@@ -98,6 +99,12 @@ def _joined_pairs(pairs: Mapping[str, Any]) -> str:
     return ",".join(f"{key}={value}" for key, value in pairs.items())
 
 
+def _joined_fields(fields: Mapping[str, Any]) -> str:
+    """The same of values as JSON, as which they are read."""
+    written = {name: x if isinstance(x, str) else json.dumps(x) for name, x in fields.items()}
+    return _joined_pairs(written)
+
+
 def _texts(given: str | Path | Sequence[str | Path] | None) -> list[str]:
     given = [given] if isinstance(given, str | Path) else given or ()
     return [str(each) for each in given]
@@ -120,6 +127,9 @@ Names = Annotated[
 ]
 Pairs = Annotated[
     Mapping[str, str] | str | None, HeldAs(Mapping[str, str], _pairs, join=_joined_pairs)
+]
+Fields = Annotated[
+    Mapping[str, Any] | str | None, HeldAs(Mapping[str, Any], _pairs, join=_joined_fields)
 ]
 BySpec = Annotated[
     Mapping[str, str] | str | None, HeldAs(Mapping[str, str], _by_spec, join=_joined_pairs)

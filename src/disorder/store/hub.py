@@ -18,6 +18,9 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
+from disorder.errors import BadModel
+from disorder.safe_io import reason
+
 PATIENCE = 5.0  # seconds to wait for the host
 CLIENT = "huggingface_hub"
 
@@ -38,6 +41,24 @@ def hub_access(name: str) -> Iterator[None]:
             yield
     finally:
         logger.setLevel(before)
+
+
+def check_on_hub(spec: str, name: str) -> None:
+    """Raise where a name is neither on the hub nor among the local copies; weights are not got."""
+    try:
+        from huggingface_hub import hf_hub_download
+        from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError
+    except ImportError:
+        return  # to load it is what the user will be told to install
+    try:
+        with hub_access(name):
+            hf_hub_download(name, "config.json")
+    except LocalEntryNotFoundError:
+        raise BadModel(f"{spec}: no such folder, no local copy, and the hub is not there") from None
+    except EntryNotFoundError:
+        return  # a model of another form
+    except (OSError, ValueError) as error:
+        raise BadModel(f"{spec}: no such folder, and not on the hub ({reason(error)})") from None
 
 
 def why_not_loaded(address: str, error: Exception) -> str:

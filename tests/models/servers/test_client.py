@@ -232,6 +232,20 @@ def test_a_proxy_is_used_and_its_password_is_not_shown(monkeypatch: pytest.Monke
         Network.to(url, ca_bundle="missing.pem")
 
 
+def test_a_proxy_that_is_not_there_or_lets_nothing_through_is_named() -> None:
+    with FakeServer() as proxy:
+        place = proxy.url.removesuffix("/v1")
+        for address, scheme, words in (
+            (place, "https", "does not let it through: 501"),
+            ("http://127.0.0.1:9", "http", "no connection to the proxy at 127.0.0.1:9"),
+        ):
+            network = Network.to("", address)
+            url = f"{scheme}://models.example/v1"
+            client = Client(url, Key(""), max_retries=0, network=network)
+            with pytest.raises(ModelStopped, match=words):
+                post(client)
+
+
 def test_a_tls_failure_is_named_and_not_tried_again() -> None:
     with FakeServer() as server:
         url = server.url.replace("http://", "https://")

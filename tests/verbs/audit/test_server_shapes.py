@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,10 +10,10 @@ import pytest
 import disorder
 from conftest import Command
 from disorder.data import read_data
-from disorder.errors import BadModel, DisorderError
+from disorder.errors import BadModel, DisorderError, ModelStopped
 from disorder.models.servers.endpoint import FIRST, MOST
 from disorder.types import Example
-from fake_server import Body, FakeServer, Fault
+from fake_server import Body, FakeServer, Fault, last_text
 from oracles import BagOfWords, Reader, item_of
 
 pytest.importorskip("httpx2", reason="needs httpx2")
@@ -51,6 +52,37 @@ def without_max_tokens(body: Body) -> str:
     return "Unrecognized request argument supplied: max_tokens" if "max_tokens" in body else ""
 
 
+def named_apart(body: Body) -> Any:
+    """The message says nothing; the field stands beside it."""
+    for name in ("temperature", "max_tokens", "logprobs"):
+        if name in body:
+            return 400, {"error": {"message": "Unsupported value.", "param": name}}
+    return ""
+
+
+def named_at_the_end(body: Body) -> str:
+    return f"{'no ' * 150}'temperature' here" if "temperature" in body else ""
+
+
+def failing_at_temperature(body: Body) -> Any:
+    """A proxy that takes a refusal of the model behind it for an error of its own."""
+    is_sent = "temperature" in body
+    return (500, {"error": {"message": "temperature is not supported"}}) if is_sent else ""
+
+
+def at_most_1500(body: Body) -> str:
+    """A server with a largest limit, which it knows by the old name alone."""
+    if "max_completion_tokens" in body:
+        return "Unrecognized request argument supplied: max_completion_tokens"
+    is_large = body.get("max_tokens", 0) > 1500
+    return "max_tokens is too large: at most 1500 completion tokens" if is_large else ""
+
+
+def of_small_context(body: Body) -> str:
+    is_large = body.get("max_tokens", 0) + 200 > 2048
+    return "This model's maximum context length is 2048 tokens." if is_large else ""
+
+
 def thinks_longer(text: str) -> int:
     """More than the first room, for some texts."""
     return FIRST + 500 if len(text) % 3 == 0 else N_THOUGHT
@@ -67,6 +99,17 @@ SHAPES: dict[str, tuple[dict[str, Any], str]] = {
     "thoughts under a schema": (
         {"offers": ("constrained",), "thinks": lambda text: N_THOUGHT},
         "constrained",
+    ),
+    "a field that is named apart": ({"refuses": named_apart}, "constrained"),
+    "a field that is named late": ({"refuses": named_at_the_end}, "first-token"),
+    "an error instead of a refusal": ({"refuses": failing_at_temperature}, "first-token"),
+    "thoughts, a largest limit": (
+        {"offers": (), "refuses": at_most_1500, "thinks": lambda text: N_THOUGHT},
+        "parse",
+    ),
+    "thoughts, a small context": (
+        {"offers": (), "refuses": of_small_context, "thinks": lambda text: N_THOUGHT},
+        "parse",
     ),
     "thoughts that eat the limit": ({"offers": (), "thinks": thinks_longer}, "parse"),
 }
@@ -91,6 +134,39 @@ class InParts(FakeServer):
         message = reply["choices"][0]["message"]
         thought = {"type": "thinking", "thinking": [{"type": "text", "text": "yes, maybe or no?"}]}
         message["content"] = [thought, {"type": "text", "text": message["content"]}]
+        return reply
+
+
+class OutputText(FakeServer):
+    """Parts with the types of a newer API."""
+
+    def _chat(self, body: Body) -> Body:
+        reply = super()._chat(body)
+        message = reply["choices"][0]["message"]
+        thought = {"type": "reasoning", "text": "yes, maybe or no?"}
+        message["content"] = [thought, {"type": "output_text", "text": message["content"]}]
+        return reply
+
+
+class Verbose(FakeServer):
+    """Reasons in its reply, and names the option at its end."""
+
+    def _chat(self, body: Body) -> Body:
+        reply = super()._chat(body)
+        choice = reply["choices"][0]
+        said = [*("Let me look at this carefully." * 9).split(), choice["message"]["content"]]
+        limit = int(body["max_tokens"])
+        choice["message"]["content"] = " ".join(said[:limit])
+        choice["finish_reason"] = "stop" if len(said) <= limit else "length"
+        return reply
+
+
+class Unexplained(FakeServer):
+    """Says nowhere but in `usage` that thoughts took all there was."""
+
+    def _chat(self, body: Body) -> Body:
+        reply = super()._chat(body)
+        reply["choices"][0]["finish_reason"] = None
         return reply
 
 
@@ -157,6 +233,13 @@ SERVERS: dict[str, tuple[type[FakeServer], dict[str, Any], str]] = {
     "OpenRouter, half-way": (HalfWay, {"offers": ()}, "parse"),
     "Mistral, thinking": (InParts, {"offers": ()}, "parse"),
     "Mistral, a schema": (InParts, {"offers": ("constrained",)}, "constrained"),
+    "output_text": (OutputText, {"offers": ()}, "parse"),
+    "a verbose model": (Verbose, {"offers": ()}, "parse"),
+    "thoughts in usage alone": (
+        Unexplained,
+        {"offers": ("constrained",), "thinks": lambda text: N_THOUGHT},
+        "constrained",
+    ),
     "a gateway": (Always200, {"refuses": without_logprobs}, "constrained"),
     "Ollama": (FakeServer, {"models": ("fake:latest", "qwen3:4b")}, "first-token"),
     "LM Studio": (FakeServer, {"offers": ("constrained",), "models": ("fake", "b")}, "constrained"),
@@ -242,12 +325,19 @@ def test_what_the_user_asks_for_is_not_left_out(examples: list[Example]) -> None
             audit(server, extra_body={"messages": "[]"})
 
 
-def test_the_users_settings_are_sent_and_told_apart(examples: list[Example]) -> None:
+@pytest.mark.parametrize(
+    "extra",
+    [
+        "top_k=1,chat_template_kwargs.enable_thinking=false",
+        {"top_k": 1, "chat_template_kwargs": {"enable_thinking": False}},
+    ],
+)
+def test_the_users_settings_are_sent_and_told_apart(extra: Any, examples: list[Example]) -> None:
     given: dict[str, Any] = {
         "temperature": 1.0,
         "top_p": 0.5,
         "reasoning_effort": "low",
-        "extra_body": "top_k=1,chat_template_kwargs.enable_thinking=false",
+        "extra_body": extra,
     }
     with FakeServer(brain=BagOfWords(examples)) as server:
         audit(server, limit=10)
@@ -319,6 +409,32 @@ def test_a_storm_of_429_is_survived_and_leaves_a_trace(examples: list[Example]) 
     assert again.scores == run.scores
 
 
+def test_what_is_refused_in_the_middle_stops_the_audit_and_is_left_out_of_the_next(
+    examples: list[Example], tmp_path: Path
+) -> None:
+    with FakeServer(brain=BagOfWords(examples)) as server:
+        server.refuses = lambda body: (
+            without_temperature(body) if len(server.questions) > 60 else ""
+        )
+        with pytest.raises(ModelStopped, match=r"stopped answering .* 'temperature' does not"):
+            audit(server, out=tmp_path / "run")
+        assert len(server.questions) < 90
+        server.refuses = failing_at_temperature
+        run = disorder.resume(tmp_path / "run", model="openai:fake", base_url=server.url)
+    assert not run.no_answers
+    assert run["derange", "skill_kept"].value == pytest.approx(1)
+
+
+def test_a_refused_text_costs_its_answer_alone(examples: list[Example]) -> None:
+    def flagged(body: Body) -> str:
+        return "flagged" if len(item_of(last_text("", body))[0]) % 5 == 1 else ""
+
+    with FakeServer(brain=BagOfWords(examples), refuses=flagged) as server:
+        run = audit(server)
+    assert 0 < run.no_answers["original"]["the server rejected the text"] < 20
+    assert run["derange", "skill_kept"].value == pytest.approx(1)
+
+
 @pytest.mark.parametrize("share", ["half", "all"])
 def test_a_text_that_is_rejected_when_predicted_again_is_no_noise(
     share: str, examples: list[Example]
@@ -327,7 +443,7 @@ def test_a_text_that_is_rejected_when_predicted_again_is_no_noise(
 
     def when_known(number: int, path: str) -> Fault | None:
         *before, asked = server.asked[: number + 1]
-        is_again = number > 20 and asked in before
+        is_again = number > 20 and asked in before and "playing a guitar" not in asked
         return rejected if is_again and (share == "all" or len(asked) % 2) else None
 
     with FakeServer(brain=BagOfWords(examples), faults=when_known) as server:
@@ -342,9 +458,27 @@ def test_a_text_that_is_rejected_when_predicted_again_is_no_noise(
 
 
 @pytest.mark.parametrize(
-    "spec", ["anthropic:claude", "ranker:x", "nothing", "hf:./x", "causal:/x", "embed:~/x"]
+    "spec",
+    [
+        "anthropic:claude",
+        "ranker:x",
+        "nothing",
+        "hf:./x",
+        "causal:/x",
+        "embed:~/x",
+        "embed:x",
+        "rerank:no/such",
+        "openai:x",
+        "onnx:x.onnx",
+        "bow:x",
+        "python:nowhere.at.all:f",
+    ],
 )
-def test_a_dry_run_refuses_models_that_do_not_exist(spec: str, run: Command) -> None:
+def test_a_dry_run_refuses_models_that_do_not_exist(
+    spec: str, run: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     code, _, err = run("audit", spec, "builtin", "--dry-run")
     assert code == 2
     assert spec.partition(":")[0] in err

@@ -25,9 +25,11 @@ from disorder.models.servers.addresses import (
     Key,
     Network,
     below,
+    host_of,
     key_header,
     tls_failure,
 )
+from disorder.safe_io import reason
 
 MAX_CONNECTIONS = 8
 MAX_RETRIES = 6
@@ -43,32 +45,41 @@ QUESTION = ("model", "messages", "prompt")  # fields that every request has
 _jitter = random.SystemRandom()  # spreads retries; no result depends on it
 
 
-class Rejected(Exception):
-    """The server refuses this request, and would again: a status of 400 to 499, or 501."""
+class Refusal(Exception):
+    """What a server says against a request: all of its words, of which the beginning is shown."""
 
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
+    def __init__(self, status: int, words: str) -> None:
+        super().__init__(words[:LONGEST_MESSAGE] + "…" * (len(words) > LONGEST_MESSAGE))
         self.status = status
+        self.words = words
 
     def names(self, field: str) -> bool:
-        """Whether the server's words are about a field of the request."""
-        return re.search(rf"(?<!\w){re.escape(field)}(?!\w)", str(self)) is not None
+        """Whether the words are about a field of the request."""
+        return re.search(rf"(?<!\w){re.escape(field)}(?!\w)", self.words) is not None
+
+
+class Rejected(Refusal):
+    """The server refuses this request, and would again: a status of 400 to 499, or 501."""
 
 
 class ServerError(ModelStopped):
     """The server is there, and fails at this request every time."""
+
+    def __init__(self, message: str, refusal: Refusal) -> None:
+        super().__init__(message)
+        self.refusal = refusal
 
 
 class _Failed(Exception):
     """One attempt failed in a way that another may not; `status` is 0 where nothing came back."""
 
     def __init__(
-        self, why: str, wait: float | None = None, *, status: int = 0, is_busy: bool = False
+        self, why: str, wait: float | None = None, *, words: str = "", status: int = 0
     ) -> None:
         super().__init__(why)
         self.wait = wait
-        self.status = status
-        self.is_busy = is_busy
+        self.refusal = Refusal(status, words)
+        self.is_busy = status in BUSY
 
 
 @dataclass
@@ -125,6 +136,17 @@ class Client:
         self.fewest_connections = min(self.fewest_connections, self._throttle.fewest)
         await self._http.aclose()
 
+    def notes(self) -> Iterator[str]:
+        """What the user should know about the way to the server, and what it was like."""
+        yield from self.network.notes(self.url)
+        if self.n_retries:
+            yield f"requests that failed and were sent again: {self.n_retries:,}"
+        if self.fewest_connections < self.max_connections:
+            yield (
+                f"the server asked to slow down: connections went from {self.max_connections} to "
+                f"{self.fewest_connections}"
+            )
+
     async def _request(self, method: str, path: str, body: dict[str, Any] | None) -> dict[str, Any]:
         throttle = self._throttle
         assert throttle is not None, "used outside of `async with`"
@@ -149,9 +171,11 @@ class Client:
 
     def _given_up(self, failure: _Failed) -> ModelStopped:
         tries = self.max_retries + 1
-        kind = ServerError if failure.status >= 500 and not failure.is_busy else ModelStopped
         times = "once" if tries == 1 else f"{tries} times in a row"
-        return kind(f"the server at {self.url} failed {times} ({failure})")
+        said = f"the server at {self.url} failed {times} ({failure})"
+        if failure.refusal.status >= 500 and not failure.is_busy:
+            return ServerError(said, failure.refusal)
+        return ModelStopped(said)
 
     @contextmanager
     def retrying_once(self) -> Iterator[None]:
@@ -175,7 +199,7 @@ class Client:
             refused = tls_failure(error)
             if refused:
                 raise BadModel(f"the server at {self.url}: {refused}") from None
-            raise _Failed(_kind(error)) from None
+            raise _Failed(self._kind(error)) from None
         except httpx2.InvalidURL:
             raise BadModel(f"{option('base_url', self.url)} is no address") from None
         found = _parsed(content) if status < 300 else {}
@@ -184,20 +208,35 @@ class Client:
             return found
         raise self._failure(status, headers, self._words(content), body or {})
 
+    def _kind(self, error: Exception) -> str:
+        """What went wrong on the way, in words; never the request, which holds the key."""
+        import httpx2
+
+        proxy = self.network.proxy and f"the proxy at {host_of(self.network.proxy)}"
+        if isinstance(error, httpx2.ProxyError):
+            return f"{proxy} does not let it through: {self.key.hidden_in(reason(error))}"
+        if isinstance(error, httpx2.ConnectError):
+            where = f" to {proxy}" if proxy else ""
+            return f"no connection{where}; is it running, and is this its address?"
+        if isinstance(error, httpx2.TimeoutException):
+            return "no answer in time (--timeout)"
+        if isinstance(error, httpx2.RemoteProtocolError | httpx2.ReadError):
+            return "the connection was closed in the middle of an answer"
+        return type(error).__name__
+
     def _failure(self, status: int, headers: Any, words: str, body: Mapping[str, Any]) -> Exception:
         """What a status other than success means."""
-        why = f"HTTP {status}: {words}"
-        if status in BUSY:
-            return _Failed(why, _retry_after(headers), is_busy=True)
-        is_passing = status >= 500 or status == HTTPStatus.REQUEST_TIMEOUT
+        refusal = Rejected(status, words)
+        is_passing = status >= 500 or status in (*BUSY, HTTPStatus.REQUEST_TIMEOUT)
         if is_passing and status != HTTPStatus.NOT_IMPLEMENTED:
-            return _Failed(why, _retry_after(headers), status=status)
+            why = f"HTTP {status}: {refusal}"
+            return _Failed(why, _retry_after(headers), words=words, status=status)
         if 300 <= status < 400:
             target = urlsplit(str(headers.get("location", ""))).netloc or "another address"
             return BadModel(
                 f"{self.url} redirects to {target}; name it in {option('base_url')} if you trust it"
             )
-        return self._refusal(status, words, body)
+        return self._refusal(refusal, body)
 
     async def _exchange(
         self, method: str, path: str, body: dict[str, Any] | None
@@ -211,8 +250,8 @@ class Client:
                     raise _Failed(f"an answer of more than {MAX_BYTES // 1024**2} MB")
             return response.status_code, response.headers, bytes(content)
 
-    def _refusal(self, status: int, words: str, body: Mapping[str, Any]) -> Exception:
-        refusal = Rejected(status, words)
+    def _refusal(self, refusal: Rejected, body: Mapping[str, Any]) -> Exception:
+        status = refusal.status
         # OpenAI forbids log-probabilities of some models with the status of a wrong key, and
         # OpenRouter texts
         is_of_request = status == HTTPStatus.FORBIDDEN and any(
@@ -221,10 +260,10 @@ class Client:
         if not is_of_request and status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
             has = "does not accept the key in" if self.key else "needs a key: set"
             return BadModel(
-                f"the server at {self.url} {has} {KEY_VARIABLE} (HTTP {status}: {words})"
+                f"the server at {self.url} {has} {KEY_VARIABLE} (HTTP {status}: {refusal})"
             )
         if status == HTTPStatus.PAYMENT_REQUIRED:
-            return ModelStopped(f"the server at {self.url} wants to be paid (HTTP 402: {words})")
+            return ModelStopped(f"the server at {self.url} wants to be paid (HTTP 402: {refusal})")
         return refusal
 
     def _words(self, content: bytes) -> str:
@@ -234,25 +273,15 @@ class Client:
             found = json.loads(text)
             found = _error_in(found) or found
             error = found.get("error", found.get("detail", found.get("message", text)))
-            text = str(error.get("message", error) if isinstance(error, dict) else error)
+            if isinstance(error, dict):
+                about = error.get("param")  # some name the field here alone
+                error = error.get("message", error)
+                error = f"{error} ({about})" if about and str(about) not in str(error) else error
+            text = str(error)
         except (ValueError, AttributeError, RecursionError):
             text = text.strip()
         printable = "".join(char if char.isprintable() else " " for char in text)
-        line = " ".join(self.key.hidden_in(printable).split())
-        return line[:LONGEST_MESSAGE] + "…" * (len(line) > LONGEST_MESSAGE) or "no reason given"
-
-
-def _kind(error: Exception) -> str:
-    """What went wrong on the way, in words; never the request, which holds the key."""
-    import httpx2
-
-    if isinstance(error, httpx2.ConnectError):
-        return "no connection; is it running, and is this its address?"
-    if isinstance(error, httpx2.TimeoutException):
-        return "no answer in time (--timeout)"
-    if isinstance(error, httpx2.RemoteProtocolError | httpx2.ReadError):
-        return "the connection was closed in the middle of an answer"
-    return type(error).__name__
+        return " ".join(self.key.hidden_in(printable).split()) or "no reason given"
 
 
 def _whole_number(digits: str) -> int | float:

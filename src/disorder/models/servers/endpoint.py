@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from disorder.errors import BadModel, BadSetting, option
-from disorder.models.servers.client import MAX_BYTES, Client, Rejected
+from disorder.models.servers.client import MAX_BYTES, Client, Refusal, Rejected, ServerError
 from disorder.types import Costs
 
 USUAL = {"temperature": 0}  # the likeliest answer, from servers that take it
@@ -125,9 +125,14 @@ class Room:
             self.thinking = min(self.most, max(FIRST, GROWTH * self.thinking))
         return True
 
-    def stop_at(self, limit: int, longest: int) -> None:
-        """The server takes no larger limit."""
-        self.most = self.thinking = max(0, limit - longest)
+    def shrink(self, refused: int, taken: int, longest: int) -> bool:
+        """Less room after a limit that the server refused; False at one that it took before."""
+        self.most = min(self.most, (refused - longest) // 2)
+        is_less = self.most > taken - longest
+        if not is_less:
+            self.most = max(0, taken - longest)
+        self.thinking = min(self.thinking, self.most)
+        return is_less
 
 
 def reasoning_tokens(reply: Mapping[str, Any]) -> int:
@@ -169,6 +174,7 @@ class Endpoint:
     room: Room = field(init=False)
     adapts: bool = True
     limit_name: str = "max_tokens"  # newer hosted models call it max_completion_tokens
+    takes_limit: bool = False  # known to be called so
     least_limit: int = 1
     left_out: dict[str, str] = field(default_factory=dict)  # field → why, in the server's words
 
@@ -194,11 +200,13 @@ class Endpoint:
         whole = self._whole(path, body, limit)
         while True:
             try:
-                return await self._post(path, whole, n_characters)
-            except Rejected as refusal:
+                reply = await self._post(path, whole, n_characters)
+                self.takes_limit = self.takes_limit or path == CHAT
+                return reply
+            except (Rejected, ServerError) as error:
                 refused = whole
                 if self.adapts:
-                    self._adapt(refusal, refused)
+                    self._adapt(error if isinstance(error, Rejected) else error.refusal, refused)
                     whole = self._whole(path, body, limit)
                 if whole == refused:
                     raise
@@ -217,14 +225,14 @@ class Endpoint:
         usual = {name: value for name, value in USUAL.items() if name not in self.left_out}
         return usual | self.settings.given
 
-    def _adapt(self, refusal: Rejected, body: Mapping[str, Any]) -> None:
+    def _adapt(self, refusal: Refusal, body: Mapping[str, Any]) -> None:
         """Change what a refusal is about, where that is ours: never what the user asked for."""
-        least = LEAST.search(str(refusal))
+        least = LEAST.search(refusal.words)
         if any(refusal.names(name) for name in LIMITS):
-            if least is None:
-                self.limit_name = LIMITS[-1]
-            else:
+            if least is not None:
                 self.least_limit = int(least[1])
+            elif not self.takes_limit:
+                self.limit_name = LIMITS[-1]
             return
         for name in self._settings():
             if name not in body or not refusal.names(name):
@@ -288,10 +296,13 @@ def content_of(reply: Reply) -> tuple[str, dict[str, Any], str]:
     return _text_of(message.get("content")), message, str(choice.get("finish_reason") or "")
 
 
+TEXTS = ("text", "output_text")  # parts of a message that are no thoughts
+
+
 def _text_of(content: Any) -> str:
     """The text of a message, also of one in parts; those of thoughts are left out."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else []
-    texts = [part for part in parts if isinstance(part, dict) and part.get("type") == "text"]
+    texts = [part for part in parts if isinstance(part, dict) and part.get("type") in TEXTS]
     return "".join(str(part.get("text") or "") for part in texts)

@@ -12,6 +12,9 @@ from disorder.models.servers.endpoint import Endpoint, Reply
 from disorder.models.servers.event_loop import as_they_come
 from disorder.types import Costs
 
+Request = tuple[Mapping[str, Any], Sequence[str]]  # what is sent, and the texts it is about
+TOO_MUCH = (400, 413, 422)  # how servers refuse more texts than they take at once
+
 
 class GroupedServer:
     """What embedders and rerankers behind a server share; `kind` is the name of their spec."""
@@ -24,7 +27,6 @@ class GroupedServer:
         self.counts: Costs = endpoint.spent
         self.fingerprint = f"{self.kind}:{endpoint.client.url}|{endpoint.model}"
         self.batch_size: int | None = None
-        self.notes = list(endpoint.client.network.notes(endpoint.client.url))
 
     @classmethod
     def at(cls, address: str, base_url: str, **asked: Any) -> Self:
@@ -41,24 +43,36 @@ class GroupedServer:
         return cls(Endpoint(client, name))
 
     @property
+    def notes(self) -> list[str]:
+        """What is known of the server."""
+        return list(self.endpoint.client.notes())
+
+    @property
     def name(self) -> str:
         """What errors call it."""
         return f"{self.endpoint.model} at {self.endpoint.client.url}"
 
-    def answers(self, requests: Sequence[tuple[Mapping[str, Any], Sequence[str]]]) -> list[Any]:
-        """What is read of the reply to each request: what is sent, and the texts it is about."""
+    def answers(self, requests: Sequence[Request]) -> list[Any]:
+        """What is read of the reply to each request."""
         client = self.endpoint.client
         coming = as_they_come(self._answer, requests, at_once=client.max_connections, inside=client)
         found = dict(coming)
         return [found[number] for number in range(len(requests))]
 
-    async def _answer(self, request: tuple[Mapping[str, Any], Sequence[str]]) -> Any:
+    async def _answer(self, request: Request) -> Any:
         body, texts = request
         try:
             reply = await self.endpoint.decide(self.path, body, sum(map(len, texts)))
         except Rejected as refusal:
+            halves = self.halves(request) if refusal.status in TOO_MUCH else []
+            if halves:
+                return [each for half in halves for each in await self._answer(half)]
             raise BadModel(f"{self.name} refuses (HTTP {refusal.status}): {refusal}") from None
         return self.read(reply, len(texts))
+
+    def halves(self, request: Request) -> list[Request]:
+        """A request in two, where its texts need not go together; else nothing."""
+        return []
 
     def read(self, reply: Reply, n: int) -> Any:
         """What a reply says of n texts."""

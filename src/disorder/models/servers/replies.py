@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -23,6 +23,7 @@ from disorder.models.servers.endpoint import (
 from disorder.types import Floats
 from disorder.types.predictions import NO_LABEL, REFUSED
 
+AT_LIMIT = ("length", "max_tokens", "max_output_tokens")  # why a reply ended, as servers say it
 OPENED = re.compile(r"<(think|thinking|reasoning)>", re.IGNORECASE)
 CLOSED = re.compile(r"^.*</(think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
 REFUSAL = re.compile(
@@ -46,7 +47,7 @@ def visible_reply(content: str, ended: str) -> tuple[str, bool]:
     if opened:
         return text[: opened.start()].strip(), True
     text = CLOSED.sub("", text).strip()  # some templates open the tag in the prompt
-    return text, not text and ended == "length"
+    return text, not text and ended in AT_LIMIT
 
 
 def _without_thoughts(content: str) -> str:
@@ -130,19 +131,30 @@ class Way(Protocol):
         """The answer to a question."""
 
 
+THOUGHTS = ("reasoning_content", "reasoning")  # where some servers put what the model thought
 RAN_OUT = "output limit was reached"  # the words of an error that other servers give as a reply
 EMPTY = {"choices": [{"finish_reason": "length", "message": {"content": ""}}]}
 
 
 @dataclass(frozen=True)
 class WrittenReply:
-    """A reply without what the model thought aloud; `is_cut`: it ended before there was any."""
+    """A reply without what the model thought; `is_cut`: it ended before there was any."""
 
     text: str
     message: Mapping[str, Any]
     ended: str
     limit: int
     is_cut: bool
+
+    @property
+    def is_at_limit(self) -> bool:
+        """Whether a longer reply would say more."""
+        return self.is_cut or self.ended in AT_LIMIT
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether the vendor lets no answer through."""
+        return bool(self.message.get("refusal")) or self.ended == "content_filter"
 
     @property
     def why_cut(self) -> str:
@@ -152,10 +164,9 @@ class WrittenReply:
     @property
     def why_no_label(self) -> str:
         """Why it names no option."""
-        is_filtered = self.message.get("refusal") or self.ended == "content_filter"
-        if is_filtered or REFUSAL.search(self.text):
+        if self.is_filtered or REFUSAL.search(self.text):
             return REFUSED
-        return self.why_cut if self.is_cut else NO_LABEL
+        return self.why_cut if self.is_at_limit else NO_LABEL
 
 
 async def written(
@@ -171,15 +182,29 @@ async def written(
         except Rejected:
             if found is None:
                 raise
-            room.stop_at(found.limit, longest)  # only the limit has changed since the last reply
+            # only the limit has changed since the last reply
+            if room.shrink(limit, found.limit, longest):
+                continue
             return found
-        content, message, ended = content_of(reply)
-        text, is_cut = visible_reply(content, ended)
-        found = WrittenReply(text, message, ended, limit, is_cut)
-        if not is_cut:
+        found = _written(reply, limit)
+        if not found.is_cut:
             room.learn(reasoning_tokens(reply))
-        if not is_cut or not room.grow(limit, longest):
+        if not found.is_cut or not room.grow(limit, longest):
             return found
+
+
+def _written(reply: Reply, limit: int) -> WrittenReply:
+    """What was written; nothing where the model thought and said nothing, whatever the server says
+    of how it ended.
+    """
+    content, message, ended = content_of(reply)
+    ended = ended.lower()
+    text, is_cut = visible_reply(content, ended)
+    found = WrittenReply(text, message, ended, limit, is_cut)
+    has_thought = reasoning_tokens(reply) > 0 or any(message.get(name) for name in THOUGHTS)
+    if text or found.is_filtered or not has_thought:
+        return found
+    return replace(found, is_cut=True)
 
 
 async def _reply(

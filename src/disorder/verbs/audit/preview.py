@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 
 from disorder.data.reading import LIKELIHOOD
-from disorder.models.loading import check_exists
+from disorder.models.loading import check_available
 from disorder.models.prompting import Prompt
 from disorder.requests.audit import AuditOptions
 from disorder.requests.settings import Settings, takes_options
@@ -70,7 +70,7 @@ def preview(
     """The model calls that an audit with these settings would make, with one prompt; makes none."""
     chosen = Settings.of(options)
     if isinstance(model, str):
-        check_exists(model)
+        check_available(model, chosen.base_url)
     is_of_labels = chosen.task != LIKELIHOOD and RANK not in chosen.score
     dataset = selected_data(data, chosen, needs_gold=is_of_labels)
     plan, left_out = planned_for(chosen, dataset.task.language)
