@@ -289,8 +289,6 @@ def test_a_template_that_does_not_end_is_one_line(source: str) -> None:
 DOUBLING = (
     "{%% set n = namespace(a='xx') %%}{%% for i in range(99) %%}{%% set n.a = %s %%}{%% endfor %%}"
 )
-    "{%% set n = namespace(a='xx') %%}{%% for i in range(99) %%}{%% set n.a = %s %%}{%% endfor %%}"
-)
 
 
 @pytest.mark.parametrize(
