@@ -57,7 +57,8 @@ HEADLINES = {
 STILL = ("bag_of_words", "bag_or_misled", "order_not_used", "mixed_or_bag", "misled_by_order")
 TELLING = {"reads_order": "noticed", "reads_or_mixed": "noticed", "surface": "noticed"}
 SKEWED = 0.1  # above chance, from which on the most frequent label is named
-EXPLAINED = 0.9  # share of the skill that counts as all of it
+EXPLAINED = 0.995  # share of the skill that is all of it, as it is shown
+FEWER = 0.9  # families per example below which both are named
 REFERENCES = {  # by the letter that their names begin with
     "A": "rejects every perturbed text",
     "B": "guesses",
@@ -135,7 +136,7 @@ def _lead(run: Run) -> Iterator[str]:
         yield from run.verdict.split("\n")[1:]
         return
     if found.value is None:
-        yield f"{capitalised(found.because)}.{_cut_short(run)}"
+        yield f"{capitalised(found.because)}.{_more_examples(found)}{_cut_short(run)}"
     else:
         yield _right_before_and_after(run, found)
         yield _skill_kept(found) + _cut_short(run)
@@ -169,17 +170,27 @@ def _right_before_and_after(run: Run, found: Conclusion) -> str:
             f"{run.chance:.2f}."
         )
     text = (
-        f"Right on {before.value:.0%} of {before.n:,} texts; {how} {still} {after.value:.0%}. "
-        f"{guessing}"
+        f"Right on {before.value:.0%} of {_counted(run, before.n)}; {how} {still} "
+        f"{after.value:.0%}. {guessing}"
     )
     return text.replace("%", " %")
 
 
 def _skill_kept(found: Conclusion) -> str:
     text = f"{figures(found)} of its skill is left (1 = a bag of words, 0 = reads order)."
-    if found.more_examples is not None:
-        text += f" About {found.more_examples:,} more would decide it."
-    return text
+    return text + _more_examples(found)
+
+
+def _more_examples(found: Conclusion) -> str:
+    if found.more_examples is None:
+        return ""
+    return f" About {found.more_examples:,} more would decide it."
+
+
+def _counted(run: Run, n: int) -> str:
+    """So many texts, and of how many families they are."""
+    is_fewer = run.n_families is not None and run.n_families < FEWER * n
+    return f"{n:,} texts" + (f" ({run.n_families:,} families)" if is_fewer else "")
 
 
 def _cut_short(run: Run) -> str:
@@ -277,13 +288,14 @@ def _sections(run: Run, main: str) -> Iterator[Section[None]]:
 
 def _all_sections(run: Run, main: str) -> Iterator[Section[None]]:
     groups = run.groups
+    over = "examples" if run.n_families is None else f"the {run.n_families:,} families of examples"
     yield _folded(
         "scores",
         "How does each transformation change the scores?",
-        "Every number has its 95 % interval over examples; n is the number of examples it rests on "
+        f"Every number has its 95 % interval over {over}; n is the number of examples it rests on "
         "(WOS rests on fewer, given below it).",
         grids=[_scores(run, "all")] if run.scores else [],
-        notes=["after a number its 95 % interval over examples"],
+        notes=[f"after a number its 95 % interval over {over}"],
     )
     yield _folded(
         "groups",
