@@ -1,8 +1,8 @@
 """Words removed from ANLI by one word class after the other, each from what the last one left.
 
-NLI Data Sanity Check (Talman et al., 2021) counts so in the appendix, Table 3: the loop of its
-notebook overwrites the texts. `disorder study ndsc/appendix3` removes each class from the original
-texts. Needs NLTK with its data.
+The numbers that NLI Data Sanity Check (Talman et al., 2021) prints in the appendix, Table 3, are
+consistent with this; no code of the authors that counts so is at hand. `disorder study
+ndsc/appendix3` removes each class from the original texts. Needs NLTK with its data.
 
     python scripts/ndsc_counts.py ../shared/data/anli/r1_test.jsonl.gz
 """
@@ -16,7 +16,8 @@ from nltk.tokenize.treebank import TreebankWordDetokenizer
 
 from disorder.data import read_data
 
-CLASSES = ("NOUN", "VERB", "PRON", "ADJ", "ADV", "NUM", "CONJ", "DET")  # in the notebook's order
+# an order that fits what is printed
+CLASSES = ("NOUN", "VERB", "PRON", "ADJ", "ADV", "NUM", "CONJ", "DET")
 
 
 def without(text: str, tag: str) -> tuple[str, int]:

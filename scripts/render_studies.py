@@ -27,9 +27,8 @@ def renewed(study: Study) -> Study:
     item = find_item(study.item)
     table = item.published_table
     found = study.model_copy(deep=True)
-    here = study.does.partition(HERE)[2]
+    here = study.does.partition(HERE)[2]  # what was done stays as it was recorded
     found.title = item.title
-    found.does = f"{item.pipeline.does}{HERE}{here}"
     found.commands = list(item.commands)
     found.remarks = remarks_of(item)
     found.published = [{**row.about, "cells": dict(row.cells)} for row in table.rows]

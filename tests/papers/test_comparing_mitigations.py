@@ -126,6 +126,34 @@ def test_a_grid_trains_every_value_and_held_out_data_chooses(
     assert tested == values, "the chosen model is tested, and no other"
 
 
+def test_the_final_models_are_trained_on_all_rows(reviews: Dataset, tmp_path: Path) -> None:
+    """Word Salad: a tenth chooses, then the final models are trained on the full training set."""
+    data = replace(reviews, examples=reviews.examples[:120])
+    asked: dict[str, Any] = {"model": "convnet", "with_": "reverse", "seeds": 1}
+    asked["settings"] = SMALL | {"epochs": 2}
+    grid = "entropic:lam=0.001/5,rule=grid"
+    recipes = ["plain", grid, "invalid_class"]
+    found = mitigations(data, data, out=tmp_path / "m", recipe=recipes, refit=True, **asked)
+    folder = tmp_path / "m" / "seed-0"
+    [line] = chosen_lines(tmp_path / "m", recipes)
+    best = line.split(" was best")[0].split()[-1]
+
+    def trained(where: Path, recipe: str) -> dict[str, Any]:
+        return dict(json.loads((where / folder_name(recipe, "") / "result.json").read_bytes()))
+
+    final = folder / "all-rows"
+    assert trained(folder, best)["n_train"] == 108
+    for recipe in ("plain", best, "invalid_class"):
+        assert trained(final, recipe)["n_train"] == 120
+    assert not (folder / folder_name("invalid_class", "")).exists(), "nothing is chosen for it"
+    kept = (final / folder_name(best, "") / "calibration.json").read_bytes()
+    assert kept == (folder / folder_name(best, "") / "calibration.json").read_bytes()
+    judge = model_judge(f"convnet:{final / folder_name(best, '')}", data.task)
+    abstains = (judge([each.texts for each in data.examples])[0] < 0).mean()
+    values = {(f.mitigation, f.metric, f.texts, f.group): f.value for f in found}
+    assert values[grid, "abstained", "original", "all"] == pytest.approx(abstains, abs=1e-6)
+
+
 def test_a_grid_needs_something_to_choose_by(reviews: Dataset, tmp_path: Path) -> None:
     asked: dict[str, Any] = {"model": "convnet", "with_": "reverse", "seeds": 1}
     with pytest.raises(BadSetting, match="lam"):

@@ -399,6 +399,8 @@ def test_models_that_rank_nothing_say_so(beir: Path) -> None:
         audited(lambda given: [[1.0] for _ in given], str(beir))
     with pytest.raises(DisorderError, match=r"ndcg@10.*mrr@10|match for rankings"):
         audited(by_words, str(beir), match="f1")
+    with pytest.raises(BadModel, match="runs in one precision only"):
+        audited(by_words, str(beir), precision="bf16")
 
 
 def test_a_server_reranks(beir: Path) -> None:

@@ -73,6 +73,13 @@ class MitigationsOptions(ComparisonOptions, total=False):
             "Also train this mitigation on each transformation alone, and test it on all"
         ),
     ]
+    refit: Annotated[
+        bool,
+        common_training(
+            "Test models that are trained on all training data, with the settings and thresholds "
+            "that a held-out tenth chose (Word Salad)"
+        ),
+    ]
     fidelity: Annotated[
         PaperFidelity,
         sampling("paper: as described; released: as the authors' code does", default="paper"),

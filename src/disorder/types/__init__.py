@@ -40,6 +40,7 @@ Segment = str | tuple[str, ...]  # a text, whose words can be moved, or a list, 
 Segments = Mapping[str, Segment]  # an input: its parts by name
 TEXT_NAMES = ("text_a", "text_b")  # what a classifier reads: one text, or a pair
 SHOTS = "shots"  # a list of examples of a prompt, each followed by its answer
+SAME_WORDS = "same_words"  # the group of pairs that order alone decides ("yes"), and of the others
 OF_PROMPTS = ("instruction", "system", SHOTS)  # segments that all examples share
 ORIGINAL = "original"  # stands for the transformation of texts that are not perturbed
 CONTROL_OF = "surface:of="  # before the spec of a transformation: its surface control

@@ -19,6 +19,7 @@ from disorder.papers.study.published_tables import PublishedRow, PublishedTable,
 from disorder.papers.study.resolving import usual_fidelity
 from disorder.papers.study.result import Study, StudyCell
 from disorder.papers.study.table_lines import study_grid
+from disorder.papers.study.training_models import training_of
 from disorder.store.store import Store
 from disorder.transformations import parse
 from disorder.transformations.rendering import variant_texts
@@ -65,6 +66,17 @@ class TestCaptions:
             theirs = row[names.index("Ω_max, q = 100")].text
             assert not (row[names.index("Ω_max, q = 5")].text and theirs)
         assert "P_c" in names, "what does not depend on q stays together"
+
+    def test_what_a_given_model_was_trained_on_is_said(self, tmp_path: Path) -> None:
+        data = written(tmp_path / "train.jsonl", pairs(30))
+        model = tmp_path / "model"
+        disorder.train("plain", str(data), model="bow", out=model, seed=3, settings={"epochs": 1})
+        found = disorder.study("unli/table2", f"bow:{model}", "builtin", q=2, limit=20)
+        assert f"trained on 27 examples of {data} (seed 3)" in found.does
+        other = tmp_path / "foreign"
+        other.mkdir()
+        (other / "training.json").write_text('{"steps": 1710}', encoding="utf-8")
+        assert training_of(f"hf:{other}") is None, "of another program"
 
     def test_a_maximum_has_no_interval(self) -> None:
         assert StudyCell(row={}, column="bleu3", value=0.5, low=0.5, high=0.5).low is None
@@ -209,6 +221,45 @@ class TestOutOfOrder:
             }
             gain = found.cell("gain", recipe="order_pretask", of=of).value
             assert gain == pytest.approx(values["order_pretask"] - values["plain"], abs=1e-5)
+
+    def test_explanations_begin_with_dev_r(self, tmp_path: Path) -> None:
+        """62.5 % of RTE's dev-r survive five shuffles, not of all that is predicted right."""
+        two = {"text_a": "it is a positive film. so it is.", "label": "positive"}
+        rows = [
+            *reviews(12),
+            *({**two, "id": f"two {i}"} for i in range(3)),
+            {"id": "more", "text_a": "it is a positive film for all.", "label": "positive"},
+        ]
+        data = written(tmp_path / "data" / "sst2" / "dev.jsonl", rows).parents[1]
+
+        def reads_words(texts: Sequence[Any]) -> list[list[float]]:
+            return [[0.1, 0.9] if "positive" in str(text) else [0.9, 0.1] for text in texts]
+
+        how: dict[str, Any] = {"data_dir": str(data), "set_": {"lime.samples": 20}}
+        found = disorder.study("ooo/section33", reads_words, "sst2:dev", **how)
+        assert found.cell("stable").n == 12, "three have two sentences, one is drawn off"
+        assert found.cell("importance_drop").n == 12
+        pipeline: Any = find_item("ooo/section33").pipeline
+        assert pipeline.by == "lime:among=survivors,n=100,dev_r=true", "the paper draws 100"
+        for name in ("table3", "tableA1", "tableA3", "figA1", "fig2"):
+            pipeline = find_item(f"ooo/{name}").pipeline
+            assert "dev_r=true" in pipeline.by
+
+    def test_figure_2_counts_pairs_of_one_sentence_alone(self, tmp_path: Path) -> None:
+        rows = [
+            {"id": str(i), "text_a": f"a cat has {i} mice.", "text_b": "a cat.", "label": str(i)}
+            for i in range(6)
+        ]
+        rows += [{**rows[0], "id": "two", "text_a": "a cat has mice. it eats."}]
+        rows += [{**rows[1], "id": "three", "text_a": "cats eat mice."}]
+        data = written(tmp_path / "data" / "stsb" / "dev.jsonl", rows).parents[1]
+
+        def rates(texts: Sequence[Any]) -> list[float]:
+            return [sum(map(ord, text[0])) / 100 for text in texts]
+
+        found = disorder.study("ooo/fig2", rates, "stsb:dev", data_dir=str(data), q=2)
+        assert found.cell("change").n == 6
+        assert any("three models together" in remark for remark in found.remarks)
 
     def test_a_limit_of_training_says_nothing_about_counts_of_the_test_data(
         self, tmp_path: Path

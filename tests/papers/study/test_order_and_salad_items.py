@@ -335,6 +335,8 @@ def test_each_item_runs_with_a_tiny_model(name: str, small: Path, tmp_path: Path
     if study_items()[name].pipeline.trains:
         pytest.importorskip("torch", reason="needs torch")
         asked = {"models": ["bow"], "train": str(small), "set_": {"epochs": "1"}}
+    if name == "ooo/section33":  # too small a set for right predictions of every label
+        asked["set_"] = {"lime.dev_r": "false"}
     found = disorder.study(name, data=[str(small)], q=2, out=tmp_path / "study", **asked)
     assert found.status == "done"
     assert found.cells or found.pictures
@@ -374,9 +376,9 @@ def test_items_that_look_at_heads_run_with_a_tiny_model(
 ) -> None:
     pytest.importorskip("rapidfuzz", reason="needs rapidfuzz")
     labels = {its_own.stem: "entailment", "entailment": its_own.stem}
-    found = disorder.study(
-        name, f"hf:{tiny_bert}", str(its_own), limit=60, q=1, labels=labels, task="mnli"
-    )
+    asked: dict[str, Any] = {"limit": 60, "q": 1, "labels": labels, "task": "mnli"}
+    asked["set_"] = {"heads.dev_r": "false"}  # it gives every text one label
+    found = disorder.study(name, f"hf:{tiny_bert}", str(its_own), **asked)
     assert found.pictures
     assert found.cells
     if name == "ooo/table3":
@@ -387,7 +389,7 @@ def test_items_that_look_at_heads_run_with_a_tiny_model(
 
 def test_numbers_are_drawn_as_distributions(jsonl: Any) -> None:
     rows = [
-        {"text_a": f"one two three four {i}", "text_b": "five six", "label": str(i / 7)}
+        {"text_a": f"one two three four {i}", "text_b": "a b c d e", "label": str(i / 7)}
         for i in range(30)
     ]
 

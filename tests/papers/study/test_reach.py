@@ -90,6 +90,22 @@ def test_check_counts_printed_reachable_and_computed_cells(tmp_path: Path) -> No
     assert "15 × StructBERT's gains are quoted" in check_table([broken])
 
 
+def test_a_printed_cell_counts_once_however_often_it_is_compared() -> None:
+    """Table 3 has rows by character and by word; the paper prints one of them."""
+    item = study_items()["unli/table3"]
+    theirs = {"model": "BiLSTM", "printed": "0.566", "value": 0.566, "is_same": True}
+    cells = [
+        {
+            "row": {"model": "mine", "data": "ocnli:dev", "transformation": f"derange:words={how}"},
+            "column": "accuracy",
+            "theirs": [theirs],
+        }
+        for how in ("simple", "jieba")
+    ]
+    found = check_item(item, {"mine": {"item": item.name, "cells": cells}})
+    assert found.n_compared == 1
+
+
 def test_numbers_of_another_item_that_stand_beside_are_not_counted() -> None:
     item = study_items()["unli/fig5"]
     table = item.published_table

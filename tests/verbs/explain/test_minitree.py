@@ -16,10 +16,12 @@ from disorder.types import Sentence
 from disorder.verbs.explain import explain
 from disorder.verbs.explain.explanations.minitree import (
     UNIVERSAL,
+    in_order,
     minitree_scores,
     neighbours_of,
     numbers_of,
     signatures,
+    tagged_again,
     top,
 )
 
@@ -107,6 +109,38 @@ def test_a_permutation_by_hand() -> None:
         (0.5 + 0.5 + 0.5 + 0.5) / 4,
     ]
     assert minitree_scores(text, rows[1:], trained, k=2, radius=1, fidelity="released")[0] < 1
+
+
+def test_the_released_form_tags_permuted_texts_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+
+    def by_place(sentences: Any, *, tagger: str) -> list[Sentence]:
+        """What stands first is a noun, the rest are verbs."""
+        seen.extend(each.text for each in sentences)
+        return [
+            replace(each, tags=np.array(["NOUN"] + ["VERB"] * (len(each) - 1), dtype="U5"))
+            for each in sentences
+        ]
+
+    monkeypatch.setattr("disorder.verbs.explain.explanations.minitree.tagged", by_place)
+    rows = np.array([[3, 2, 1, 0], [1, 0, 2, 3]])
+    text = sentence("the cat saw rain", "DET NOUN VERB NOUN")
+    assert in_order(text, rows[0]).words == ["rain", "saw", "cat", "the"]
+    own = tagged_again(text, rows, "any")
+    assert seen == ["rain saw cat the", "cat the saw rain"]
+    assert [UNIVERSAL[i] for i in own[0].tolist()] == ["NOUN", "VERB", "VERB", "VERB"]
+    trained = signatures([text], 1)
+    paper = minitree_scores(text, rows, trained, k=2, radius=1)
+    again = minitree_scores(text, rows, trained, k=2, radius=1, classes=own)
+    assert again.tolist() == [(0.5 + 0.5 + 0.5 + 0.0) / 4, (0.5 + 0.5 + 0.0 + 0.5) / 4]
+    assert paper.tolist() != again.tolist()
+    asked = "minitree:train=builtin:nli:train,n_train=20"
+    seen.clear()
+    explain("builtin:bow", by=asked, limit=12, q=3, fidelity="released")
+    n_released = len(seen)
+    seen.clear()
+    explain("builtin:bow", by=asked, limit=12, q=3, fidelity="paper")
+    assert n_released > len(seen), "permuted texts are tagged under released alone"
 
 
 def test_words_never_seen_score_0() -> None:

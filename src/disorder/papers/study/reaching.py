@@ -98,12 +98,13 @@ def check_item(item: StudyItem, studies: Mapping[str, Mapping[str, Any]]) -> Ite
 def _computed(item: StudyItem, studies: Mapping[str, Mapping[str, Any]]) -> dict[Any, bool]:
     """The printed cells of this item that a study has, and whether they are about the same."""
     own = _numbers(item)
+    printed = {key for row in item.own_table.rows for key in row.about} - {"model"}
     found: dict[Any, bool] = {}
     for study in studies.values():
         if study["item"] != item.name:
             continue
         for cell in study["cells"]:
-            about = {key: value for key, value in cell["row"].items() if key != "model"}
+            about = {key: value for key, value in cell["row"].items() if key in printed}
             for theirs in cell["theirs"]:
                 if (theirs["model"], cell["column"], theirs["value"]) not in own:
                     continue

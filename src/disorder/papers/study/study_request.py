@@ -53,6 +53,7 @@ from disorder.papers.study.resolving import (
 )
 from disorder.papers.study.result import StepResult, Study, StudyCell
 from disorder.papers.study.table_lines import forests, title
+from disorder.papers.study.training_models import said_trainings
 from disorder.papers.study.workbench import (
     LEARNING,
     Given,
@@ -212,7 +213,7 @@ class StudyRequest:
             n = len(self.settings.seeds_to_train)
             seeds = f"{n} seeds" if n > 1 else "one seed"
             some = f"trained on {trained} with {seeds}, tested on {some}"
-        return ", ".join([*words, some])
+        return ", ".join([*words, some, *said_trainings(models)])
 
     @property
     def _q(self) -> tuple[int, int] | None:

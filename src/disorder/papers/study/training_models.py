@@ -11,9 +11,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from disorder.errors import DisorderError, option
+from disorder.errors import BadData, DisorderError, option
 from disorder.papers.study.part_settings import canonical
-from disorder.papers.study.workbench import Workbench, hashed_folder_name, raw_data, short_name
+from disorder.papers.study.workbench import (
+    Workbench,
+    hashed_folder_name,
+    raw_data,
+    short_name,
+    title_of,
+)
 from disorder.papers.training import Design, Finding, designs, mitigations
 from disorder.specs import split_spec
 from disorder.types import ORIGINAL
@@ -95,13 +101,35 @@ def train_model(
 
 def held_out_notes(spec: Any, what: str) -> list[str]:
     """How many examples a training (`what`) held out, where its recipe needs some for itself."""
-    folder = Path(split_spec(spec)[1]) if isinstance(spec, str) else Path()
-    if not isinstance(spec, str) or not is_training(folder):
-        return []
-    record = read_record(folder)
-    if record.get("dev_was_trained_on", True):
+    record = training_of(spec)
+    if record is None or record.get("dev_was_trained_on", True):
         return []
     return [f"{what}: trained on {record['n_train']:,} examples; {record['n_dev']:,} were held out"]
+
+
+def training_of(spec: Any) -> dict[str, Any] | None:
+    """The record of the training that made a model; None where its folder holds none of ours."""
+    folder = Path(split_spec(spec)[1]) if isinstance(spec, str) else Path()
+    if not isinstance(spec, str) or not is_training(folder):
+        return None
+    try:
+        return read_record(folder)
+    except BadData:  # another program's training.json, beside weights that load
+        return None
+
+
+def said_trainings(models: Sequence[Any]) -> list[str]:
+    """What models that were trained before the study learned from, those alike in one phrase."""
+    found: dict[str, list[str]] = {}
+    for spec in dict.fromkeys(map(title_of, models)):
+        record = training_of(spec)
+        if record is not None and "n_train" in record:
+            asked = record["request"]
+            said = f"trained on {record['n_train']:,} examples of {asked['data']}"
+            found.setdefault(f"{said} (seed {asked['seed']})", []).append(short_name(spec))
+    if len(found) == 1 and len(models) == len(next(iter(found.values()))):
+        return list(found)
+    return [f"{', '.join(names)} {said}" for said, names in found.items()]
 
 
 def run_designs(
@@ -145,6 +173,7 @@ def run_mitigations(
         recipe=recipes,
         with_=on,
         transfer=transfer,
+        refit=True,  # as the paper does, once a tenth has chosen
         seed=bench.settings.seed,
         seeds=len(bench.settings.seeds_to_train),
         test_limit=bench.settings.test_limit,

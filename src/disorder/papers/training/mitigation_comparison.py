@@ -10,16 +10,19 @@ A mitigation trains longer than the plain model: on perturbed copies too, or on 
 So it is compared with a control, a plain model that has at least as many updates of its weights.
 `entropic:lam=0.1/1/10` is a grid of settings: every value is trained, and the one that is best on
 held-out data is tested, where best is the mean of the two numbers that Table 12 gives: accuracy on
-original texts, and the share of perturbed texts abstained on.
+original texts, and the share of perturbed texts abstained on. As in the paper, `refit` then trains
+it on all of the training data.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from math import ceil
 from pathlib import Path
+from shutil import copyfile
 from typing import Any, Unpack
 
 import numpy as np
@@ -27,6 +30,7 @@ import numpy as np
 from disorder.data import vocabulary
 from disorder.errors import BadData, DisorderError
 from disorder.models import load
+from disorder.models.outputs import FILE as CALIBRATION
 from disorder.papers.fields import MitigationsFields
 from disorder.papers.requests import MitigationsOptions
 from disorder.papers.training.mitigation_scores import (
@@ -53,6 +57,7 @@ from disorder.store.store import Store
 from disorder.transformations import parse
 from disorder.types import ORIGINAL, Dataset, Ints, Progress, Texts
 from disorder.verbs.model_loading import RunContext
+from disorder.verbs.selected_data import selected_data
 from disorder.verbs.train import (
     HELD_OUT,
     SETTING_NAMES,
@@ -62,6 +67,7 @@ from disorder.verbs.train import (
     check_request,
     comparison_request,
     folder_name,
+    held_out,
     loop_setting_names,
     perturbed_copies,
     read_record,
@@ -73,6 +79,7 @@ from disorder.verbs.train import (
 )
 
 SEPARATOR = "/"
+ALL_ROWS = ", all rows"  # after the name of a training that nothing is held out of
 
 
 def grid_of(settings: Mapping[str, str]) -> list[dict[str, str]]:
@@ -136,6 +143,11 @@ class Mitigation:
     def alternatives(self) -> list[Mitigation]:
         """The recipes that are trained: itself, or those to choose from."""
         return [replace(each, on=self.on) for each in self.choices] or [self]
+
+    @property
+    def is_tuned(self) -> bool:
+        """Whether held-out data chooses a setting or a threshold of it."""
+        return bool(self.choices) or "rule" in self.recipe.settings
 
     def place(self, folder: Path) -> Path:
         """Where its model is among those of a seed."""
@@ -223,11 +235,14 @@ def compared_mitigations(
         source = TrainingSource.of(request)
         trained = ["plain", *(str(each) for one in chosen for each in one.alternatives)]
         names = [training_name(s, each) for s in drawn for each in trained]
+        refits = asked.refit and request.dev is None  # else nothing is held out
+        if refits:
+            names += [f"{name}{ALL_ROWS}" for name in names]
         steps = Steps(shown_progress(progress), list(dict.fromkeys(names)))
         per_seed = [
             _SeedTrainings(
                 replace(request, seed=s), source, specs, folder / f"seed-{s}", steps
-            ).measure(chosen, test_data)
+            ).measure(chosen, test_data, refits=refits)
             for s in drawn
         ]
         steps.finish()
@@ -239,6 +254,7 @@ def compared_mitigations(
             "test": test_data.name,
             "recipe": list(asked.recipe),
             "transfer": asked.transfer,
+            "refit": refits,
             "on": specs,
             "seeds": list(drawn),
         }
@@ -282,17 +298,25 @@ class _SeedTrainings:
     folder: Path
     steps: Steps
 
-    def measure(self, chosen: Sequence[Mitigation], test: Dataset) -> SeedFindings:
+    suffix: str = ""  # of the names of its trainings
+
+    def measure(
+        self, chosen: Sequence[Mitigation], test: Dataset, *, refits: bool = False
+    ) -> SeedFindings:
         """All mitigations and their controls, on the same texts; plain says which words matter."""
-        plain = self.train(Mitigation.parse("plain"), self.request)
-        texts = self.test_texts(test, plain.spec)
+        tested = self.on_all_rows if refits else self
+        plain = tested.plain()
+        texts = tested.test_texts(test, plain.spec)
         rare = rare_orders(test)
         found = SeedFindings()
-        arms = [(each, self.chosen(each, plain)) for each in chosen]
+        arms = [
+            (each, self.refitted(each) if refits and each.is_tuned else tested.chosen(each))
+            for each in chosen
+        ]
         controls: dict[str, TrainedArm] = {}
         for mitigation, arm in arms:
             if not mitigation.on:
-                control = self.control(arm, plain)
+                control = tested.control(arm, plain)
                 controls[control.name] = control
                 found.controls[mitigation.name] = control.name
         own = {str(mitigation) for mitigation, _ in arms}
@@ -307,8 +331,22 @@ class _SeedTrainings:
             found.counts[key] = arm.counts
         return found
 
-    def chosen(self, mitigation: Mitigation, plain: TrainedArm) -> TrainedArm:
+    @cached_property
+    def on_all_rows(self) -> _SeedTrainings:
+        """The same trainings on everything: what chooses here is only looked at there."""
+        request = self.request
+        reading = replace(request.reading, seed=request.seed, limit=request.limit)
+        seen = held_out(selected_data(self.source.read, reading), request.seed)[1]
+        request = replace(request, dev=seen, settings={**request.settings, "epoch": "last"})
+        return replace(self, request=request, folder=self.folder / "all-rows", suffix=ALL_ROWS)
+
+    def plain(self) -> TrainedArm:
+        """The plain model."""
+        return self.train(Mitigation.parse("plain"), self.request)
+
+    def chosen(self, mitigation: Mitigation) -> TrainedArm:
         """The trained model; of several, the one that is best on held-out data."""
+        plain = self.plain()
         trained = {}
         for each in mitigation.alternatives:
             arm = self.train(each, each.request(self.request, plain.spec, self.specs))
@@ -318,6 +356,17 @@ class _SeedTrainings:
         if not mitigation.choices:
             return trained[mitigation.name]
         return trained[best_of(held_out_scores(mitigation, self.folder))]
+
+    def refitted(self, mitigation: Mitigation) -> TrainedArm:
+        """What held-out data chooses, trained on all rows; temperature and threshold stay those
+        that were fitted on data that was not trained on.
+        """
+        name = self.chosen(mitigation).name
+        [best] = [each for each in mitigation.alternatives if each.name == name]
+        everything = self.on_all_rows
+        arm = everything.chosen(best)
+        copyfile(best.place(self.folder) / CALIBRATION, best.place(everything.folder) / CALIBRATION)
+        return arm
 
     def control(self, arm: TrainedArm, plain: TrainedArm) -> TrainedArm:
         """The plain model, trained for at least as many updates."""
@@ -331,7 +380,7 @@ class _SeedTrainings:
 
     def train(self, mitigation: Mitigation, request: TrainingRequest) -> TrainedArm:
         """Train it, or find it trained."""
-        name = training_name(request.seed, str(mitigation))
+        name = f"{training_name(request.seed, str(mitigation))}{self.suffix}"
         self.steps.begin(name)
         out = mitigation.place(self.folder)
         told = with_prefix(self.steps, name)

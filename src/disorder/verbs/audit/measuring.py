@@ -18,12 +18,12 @@ from disorder.metrics.statistics.intervals import Z
 from disorder.requests.settings import Settings
 from disorder.results.conclusion import Caveat, Conclusion
 from disorder.results.run import EarlyStop, LastLook, Omitted, Record
-from disorder.tasks.pair import SAME_WORDS
 from disorder.transformations import Transformation
 from disorder.transformations.surface_control import SAME_AS_ORIGINAL
 from disorder.transformations.words import NATURAL
 from disorder.types import (
     CONTROL_OF,
+    SAME_WORDS,
     TEXT_NAMES,
     Bools,
     Dataset,

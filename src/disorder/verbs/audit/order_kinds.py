@@ -344,6 +344,8 @@ def _no_skill_shown(skill: BeyondChance, score: Score, *, is_none: bool) -> str:
     if is_none or score.value <= 0:
         return text
     times = ((score.high - score.value) / score.value) ** 2
+    if times > MOST:
+        return text
     n_more = two_digits(score.n * max(0.0, times - 1) * 1.05)
     return f"{text}; about {n_more:,} more examples would show it, if it stays as it is"
 

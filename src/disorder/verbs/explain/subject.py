@@ -16,6 +16,7 @@ import numpy as np
 from disorder.data import vocabulary
 from disorder.data.families import find_families
 from disorder.errors import DoesNotApply, NothingToMeasure
+from disorder.metrics import dev_r
 from disorder.models import LoadedModel
 from disorder.randomness import digest
 from disorder.requests.settings import Settings
@@ -58,6 +59,26 @@ class PerturbedExamples:
                 raise NothingToMeasure(
                     f"{name} writes words or copies texts; this is for words chosen by position"
                 )
+
+    @property
+    def in_dev_r(self) -> PerturbedExamples:
+        """Those of Out of Order's dev-r: one sentence is perturbed, the original is predicted right
+        and labels are balanced; of numbers those of one sentence.
+        """
+        found = self.outcomes
+        kept = found.is_simple if found.task.is_regression else dev_r(found)[-1][1]
+        places = np.flatnonzero(kept)
+        if not len(places):
+            raise NothingToMeasure(
+                "dev-r is empty: no balanced set of one-sentence texts is predicted right"
+            )
+        skips = {**self.skips, "not in dev-r": len(kept) - len(places)}
+        return PerturbedExamples(
+            [self.examples[i] for i in places.tolist()],
+            [self.variants[i] for i in places.tolist()],
+            found.take(kept),
+            {reason: n for reason, n in skips.items() if n},
+        )
 
     def by_seed(self, part: str, places: Ints, seed: int) -> list[int]:
         """The places of some examples, in an order drawn for a part."""
@@ -148,12 +169,17 @@ class Subject:
         count = q or self.settings.n_variants
         return {f"{spec or self.transformation} × {count}": count * len(self.examples)}
 
-    def perturbed(self, spec: str | None = None, *, q: int | None = None) -> PerturbedExamples:
-        """The examples perturbed by a transformation, predicted once for all explanations."""
+    def perturbed(
+        self, spec: str | None = None, *, q: int | None = None, dev_r: bool = False
+    ) -> PerturbedExamples:
+        """The examples perturbed by a transformation, predicted once for all explanations; with
+        `dev_r` those of dev-r alone.
+        """
         transformation = self._parsed(spec or self.transformation)
         count = q or self.settings.n_variants
         key = (transformation.spec, count)
-        return self.once(key, lambda: self._predict_perturbed(transformation, count))
+        found = self.once(key, lambda: self._predict_perturbed(transformation, count))
+        return found.in_dev_r if dev_r else found
 
     def once(self, key: tuple[object, ...], compute: Callable[[], T]) -> T:
         """What was computed under this key, the first time only."""

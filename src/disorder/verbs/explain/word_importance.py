@@ -111,13 +111,14 @@ def importance(
     q: int,
     among: Among,
     lexicon: str,
+    dev_r: bool = False,
 ) -> Explained:
     """Weigh the words of up to `n` examples (0: all), original and under the first shuffle."""
     if (n < 2 and n != ALL) or q < 1:
         need = "two examples or more (0: all), and one shuffle or more"
         raise BadSetting(title, n=n, q=q, need=need)
     known = read_lexicon(lexicon, subject.settings.data_dir) if lexicon else {}
-    perturbed = subject.perturbed(q=q)
+    perturbed = subject.perturbed(q=q, dev_r=dev_r)
     examples = _weighed_examples(subject, weigh, perturbed, _drawn(subject, perturbed, among, q, n))
     scores = _scores(examples)
     if not subject.task.is_regression and (right := perturbed.outcomes.is_right).any():

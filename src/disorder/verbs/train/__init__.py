@@ -21,7 +21,7 @@ from disorder.verbs.train.evaluation import HELD_OUT
 from disorder.verbs.train.folder import is_training, learned_nothing, read_record
 from disorder.verbs.train.inputs import Inputs, perturbed_copies, salad_specs
 from disorder.verbs.train.recipe_plan import AfterPhase, Job, Loss, Phase
-from disorder.verbs.train.request import TrainingRequest, check_request
+from disorder.verbs.train.request import TrainingRequest, check_request, held_out
 from disorder.verbs.train.trainable import (
     SETTING_NAMES,
     LoopSettings,
@@ -51,6 +51,7 @@ __all__ = [
     "check_request",
     "comparison_request",
     "folder_name",
+    "held_out",
     "is_first_process",
     "is_training",
     "learned_nothing",

@@ -223,6 +223,10 @@ class MitigationTable(Pipeline):
         if self.transfer:
             chosen += chosen_lines(folder, [self.transfer], list(declared))
         result.notes += [f"{what}, {line}" for line in chosen]
+        result.notes.append(
+            f"{what}: a held-out tenth chose settings and thresholds; the models that are tested "
+            "were then trained on all training data"
+        )
         for finding in found:
             as_declared = replace(
                 finding,

@@ -24,6 +24,7 @@ from disorder.papers.study.training_models import (
     held_out_notes,
     perturbed_by,
     train_model,
+    training_of,
 )
 from disorder.papers.study.verbs_used import audit_once
 from disorder.papers.study.workbench import LEARNING, Workbench, short_name, title_of
@@ -32,7 +33,6 @@ from disorder.results.run import Run
 from disorder.specs import split_spec
 from disorder.store.hub import hub_access
 from disorder.types import Score
-from disorder.verbs.train import is_training, read_record
 
 CLASSIFIER = "ForSequenceClassification"
 PLAIN = TrainingArm()
@@ -199,10 +199,7 @@ class PerTaskTraining(Pipeline):
 
 def span_scores(spec: Any) -> Iterator[tuple[str, Score]]:
     """F1 and exact match of a model that was trained to find answers, on its dev data."""
-    folder = Path(split_spec(spec)[1]) if isinstance(spec, str) else Path()
-    if not isinstance(spec, str) or not is_training(folder):
-        return
-    found = read_record(folder).get("after", {}).get("spans", {}).get("scores", {})
+    found = (training_of(spec) or {}).get("after", {}).get("spans", {}).get("scores", {})
     for column in SPAN_SCORES:
         if score := found.get(f"{column}, all"):
             yield column, Score(**score)

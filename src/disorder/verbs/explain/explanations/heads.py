@@ -16,7 +16,8 @@ import numpy as np
 from numpy.random import Generator
 
 from disorder.errors import BadModel, BadSetting, NothingToMeasure, UnknownName
-from disorder.metrics import dev_r, share
+from disorder.metrics import dev_r as steps_of_dev_r
+from disorder.metrics import share
 from disorder.models import Head, n_heads, predict_without
 from disorder.randomness import generator
 from disorder.registry import explanation
@@ -67,16 +68,23 @@ RandomFrom = Literal["any", "layers"]
     needs="an hf: encoder, rapidfuzz",
 )
 def heads(
-    subject: Subject, *, q: int = 5, label: str = "", draws: int = 20, random: RandomFrom = "any"
+    subject: Subject,
+    *,
+    q: int = 5,
+    label: str = "",
+    draws: int = 20,
+    random: RandomFrom = "any",
+    dev_r: bool = False,
 ) -> Explained:
     """Find the heads that tie like words of the two texts together, and predict without them.
 
     `label` is the label whose examples are searched (the task's default label where there is one).
     `random` heads, zeroed for comparison in `draws` sets, are of `any` layer, as in the paper, or
-    of the same `layers`, as many of each.
+    of the same `layers`, as many of each. `dev_r` begins with dev-r: one sentence, predicted right,
+    balanced labels.
     """
     _check(subject, q, label, draws)
-    perturbed = subject.perturbed(q=q)
+    perturbed = subject.perturbed(q=q, dev_r=dev_r)
     label = label or subject.task.default_label or ""
     is_positive = np.array([label in ("", example.label) for example in perturbed.examples])
     places = np.flatnonzero(perturbed.survivors(q) & is_positive)
@@ -175,7 +183,7 @@ def _samples(
         "all": right.tolist(),
         "random": random,
         "both": [*random, *others] if others else [],
-        "dev-r": np.flatnonzero(dev_r(perturbed.outcomes)[-1][1]).tolist(),
+        "dev-r": np.flatnonzero(steps_of_dev_r(perturbed.outcomes)[-1][1]).tolist(),
     }
     return {name: np.searchsorted(right, places) for name, places in found.items() if places}
 

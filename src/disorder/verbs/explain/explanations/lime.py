@@ -52,14 +52,17 @@ def lime(
     q: int = 5,
     among: Among = RIGHT,
     lexicon: str = "",
+    dev_r: bool = False,
 ) -> Explained:
     """Weigh words by LIME on original texts and on shuffled ones; with `lexicon`, look up the word
     that weighs most.
+
+    `dev_r` begins with Out of Order's dev-r: one sentence, predicted right, balanced labels.
     """
     if samples < 2:
         raise BadSetting("lime", samples=samples, need="2 or more")
     weigh = partial(by_lime, samples=samples)
-    return importance(subject, weigh, "lime", n=n, q=q, among=among, lexicon=lexicon)
+    return importance(subject, weigh, "lime", n=n, q=q, among=among, lexicon=lexicon, dev_r=dev_r)
 
 
 def by_lime(

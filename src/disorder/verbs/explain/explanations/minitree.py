@@ -86,8 +86,9 @@ def minitree(
 
     def scored(text: TaggedRows, positions: Ints) -> Floats:
         fidelity = subject.settings.fidelity
+        again = tagged_again(text.sentence, positions, chosen) if fidelity == "released" else None
         return minitree_scores(
-            text.sentence, positions, trained, k=k, radius=radius, fidelity=fidelity
+            text.sentence, positions, trained, k=k, radius=radius, fidelity=fidelity, classes=again
         )
 
     permuted = [[scored(text, text.rows.positions) for text in each] for each in texts]
@@ -147,6 +148,28 @@ def _tagged(perturbed: PerturbedExamples, tagger: str) -> list[list[TaggedRows]]
         [TaggedRows(next(sentences), rows) for rows in variants.sides]
         for variants in perturbed.variants
     ]
+
+
+def tagged_again(sentence: Sentence, positions: Ints, tagger: str) -> Ints:
+    """The numbers of the classes that words have where they stand in each row, as the released code
+    has them: a tagger reads permuted texts too.
+    """
+    found = tagged([in_order(sentence, row) for row in positions], tagger=tagger)
+    return np.array([numbers_of(each) for each in found]).reshape(positions.shape)
+
+
+def in_order(sentence: Sentence, row: Ints) -> Sentence:
+    """The words of a sentence in another order, single spaces between them."""
+    words = [sentence.words[i] for i in row.tolist()]
+    ends = np.cumsum([len(word) + 1 for word in words], dtype=np.int64) - 1
+    lengths = np.array([len(word) for word in words], dtype=np.int64)
+    return Sentence(
+        text=" ".join(words),
+        starts=ends - lengths,
+        ends=ends,
+        is_punctuation=sentence.is_punctuation[row],
+        is_spaced=sentence.is_spaced[row],
+    )
 
 
 def _ratios(
@@ -262,11 +285,14 @@ def minitree_scores(
     k: int,
     radius: int,
     fidelity: Fidelity = "paper",
+    classes: Ints | None = None,
 ) -> Floats:
     """β of each row of positions: the mean over words of the overlap with the training data, of k
-    classes (Eq. 4); 0 for a word never seen.
+    classes (Eq. 4); 0 for a word never seen. `classes` are those of the rows, where they are not
+    the sentence's own.
     """
-    own = top(neighbours_of(numbers_of(sentence)[positions], radius), k, fidelity=fidelity)
+    own_classes = numbers_of(sentence)[positions] if classes is None else classes
+    own = top(neighbours_of(own_classes, radius), k, fidelity=fidelity)
     psi = trained.of(sentence.words)
     usual = top(psi, k, fidelity=fidelity) & (psi.sum(axis=1, keepdims=True) > 0)
     shared = (own & usual[positions]).sum(axis=-1)

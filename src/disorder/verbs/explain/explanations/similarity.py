@@ -27,16 +27,16 @@ TEXTS = ("original", "shuffled")
     on="numbers",
     calls=lambda subject, n, **_: subject.perturbed_calls(f"shuffle_ngrams:n={n}"),
 )
-def similarity(subject: Subject, *, n: int = 1, ranges: int = 6) -> Explained:
+def similarity(subject: Subject, *, n: int = 1, ranges: int = 6, dev_r: bool = False) -> Explained:
     """Compare the histograms of predicted numbers on original pairs and on pairs with runs of `n`
     words shuffled.
 
     The `ranges` divide the span of the gold numbers; predictions beyond it fall into the outer
-    ones.
+    ones. `dev_r` keeps the pairs of which one sentence of more than three words is shuffled.
     """
     if ranges < 1:
         raise BadSetting("similarity", ranges=ranges, need="1 or more")
-    perturbed = subject.perturbed(f"shuffle_ngrams:n={n}")
+    perturbed = subject.perturbed(f"shuffle_ngrams:n={n}", dev_r=dev_r)
     outcomes = perturbed.outcomes
     edges = np.linspace(subject.gold.min(), subject.gold.max(), ranges + 1)
     if edges[0] == edges[-1]:
