@@ -385,6 +385,14 @@ def test_azures_address_and_key(examples: list[Example], monkeypatch: pytest.Mon
     assert run["derange", "skill_kept"].value == pytest.approx(1)
 
 
+def test_a_name_that_a_list_lacks_is_used_and_said(examples: list[Example]) -> None:
+    """Azure lists base models, and requests name deployments."""
+    with FakeServer(brain=BagOfWords(examples), models=("gpt-4o", "gpt-4.1")) as server:
+        run = audit(server)
+    assert run["derange", "skill_kept"].value == pytest.approx(1)
+    assert any("answers as fake, which its list" in note for note in run.notes)
+
+
 def test_an_audit_through_a_proxy_says_so(examples: list[Example]) -> None:
     with FakeServer(brain=BagOfWords(examples)) as proxy:
         address = proxy.url.removesuffix("/v1")
