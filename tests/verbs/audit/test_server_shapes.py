@@ -402,6 +402,16 @@ def test_an_audit_through_a_proxy_says_so(examples: list[Example]) -> None:
     assert any("go through the proxy at 127.0.0.1" in note for note in run.notes)
 
 
+def test_a_storm_of_429_does_not_end_the_probe(examples: list[Example]) -> None:
+    busy = Fault(status=429, headers={"Retry-After": "0"}, content=b"{}")
+    with FakeServer(
+        brain=BagOfWords(examples), faults=lambda n, path: busy if n < 4 else None
+    ) as server:
+        run = audit(server, limit=10, max_retries=6)
+    assert not run.no_answers
+    assert any("sent again: 4" in note for note in run.notes)
+
+
 def test_a_storm_of_429_is_survived_and_leaves_a_trace(examples: list[Example]) -> None:
     busy = Fault(status=429, headers={"Retry-After": "0"}, content=b"{}")
     with FakeServer(
