@@ -391,8 +391,8 @@ def _caveat_text(kind: KindCaveat, given: NaturalOutcomes, facts: Facts) -> str:
             return f"the model notices: {_declines(given)}"
         case "failures":
             return (
-                f"{int(given.n_failed.sum()):,} perturbed texts got no answer: the kind holds with "
-                "all of them right and with all of them wrong"
+                f"{int(given.n_failed.sum()):,} perturbed texts got no answer: no kind is named "
+                "unless it holds with all of them right and with all of them wrong"
             )
 
 
