@@ -176,6 +176,20 @@ def test_two_options_tell_place_from_content(name: str) -> None:
     assert "−1 = always the same content" in run.verdict
 
 
+def test_an_option_that_keeps_its_place_is_not_taken_for_a_place() -> None:
+    rows = questions(200)
+    for i, row in enumerate(rows):
+        if i % 2:
+            row["options"][3] = "none of the above"
+            row["answer"] = 3 if i % 4 == 1 else i % 3
+    by_content = audited(word_counter(rows), rows, with_=[], on="options", q=6)
+    assert by_content["shuffle_options", "follows_place"].value == pytest.approx(0, abs=0.03)
+    assert "is not shown to follow the position" in by_content.verdict
+    by_place = audited(always_second, rows, with_=[], on="options", q=6)
+    assert by_place["shuffle_options", "follows_place"].value == pytest.approx(1, abs=0.03)
+    assert by_place["shuffle_options", "holds_to_option"].value == pytest.approx(0, abs=0.03)
+
+
 @pytest.mark.parametrize("name", PLACES)
 @pytest.mark.parametrize("size", [3, 4, 5])
 def test_what_an_answer_follows_when_options_move(name: str, size: int) -> None:
