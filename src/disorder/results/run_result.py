@@ -12,7 +12,7 @@ from typing import Any
 from disorder.errors import DisorderError, UnknownName
 from disorder.registry import TransformationPart, parts
 from disorder.results import charts
-from disorder.results.conclusion import MAIN, Conclusion, brief, conclusion_rules, figures
+from disorder.results.conclusion import MAIN, Conclusion, conclusion_rules, figures, of_groups
 from disorder.results.next_steps import next_steps
 from disorder.results.result import Cell, Figure, Grid, Result, Row, Section
 from disorder.results.run import ABOUT_NEED, NEEDS, Record, Run
@@ -37,7 +37,7 @@ from disorder.results.run_tables import (
     stopped_early,
 )
 from disorder.results.writing import capitalised, meaning_of, named, shown, title_of
-from disorder.types import is_about_texts
+from disorder.types import SAME_WORDS, is_about_texts
 
 HEADLINES = {
     "reads_order": "Your model needs word order: without it, its skill is gone.",
@@ -141,12 +141,14 @@ def _lead(run: Run) -> Iterator[str]:
         yield _right_before_and_after(run, found)
         yield _skill_kept(found) + _cut_short(run)
         yield from _order_need(run)
-    yield from (f"{group}: {brief(each)}" for group, each in run.conclusions.items())
+    yield from of_groups(run)
 
 
 def _right_before_and_after(run: Run, found: Conclusion) -> str:
-    before = run.score("original", run.main_score)
-    after = run.score(found.transformation, run.main_score)
+    others = f"{SAME_WORDS}=no"  # of pairs the conclusion is about these
+    group = others if others in run.groups else "all"
+    before = run.score("original", run.main_score, group)
+    after = run.score(found.transformation, run.main_score, group)
     how = "with words shuffled" if found.transformation == MAIN else f"under {found.transformation}"
     if before is None or after is None:
         return f"{capitalised(found.because)}."
@@ -188,9 +190,10 @@ def _more_examples(found: Conclusion) -> str:
 
 
 def _counted(run: Run, n: int) -> str:
-    """So many texts, and of how many families they are."""
+    """So many texts, questions or pairs, and of how many families they are."""
+    asked = {"choice": "questions", "text": "questions", "pair": "pairs"}.get(run.kind, "texts")
     is_fewer = run.n_families is not None and run.n_families < FEWER * n
-    return f"{n:,} texts" + (f" ({run.n_families:,} families)" if is_fewer else "")
+    return f"{n:,} {asked}" + (f" ({run.n_families:,} families)" if is_fewer else "")
 
 
 def _cut_short(run: Run) -> str:

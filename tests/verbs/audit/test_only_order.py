@@ -157,6 +157,23 @@ class TestRefusals:
         assert re.search(r"declines 7\d % of the shuffled texts", said)
         assert "0 % of the originals" in said
 
+    def test_agreement_is_about_originals_that_were_answered(self, tmp_path: Path) -> None:
+        """Two abstentions agree on nothing, and say nothing of order."""
+        bag = zoo.bag_of_tokens("plain")
+
+        def silent(texts: Sequence[str]) -> list[str]:
+            """A bag that never answers some texts, in whatever order."""
+            keys = [" ".join(sorted(zoo.plain_words(text))) for text in texts]
+            return [
+                "invalid" if zoo._number(key) < 0.3 else label
+                for key, label in zip(keys, bag(texts), strict=True)
+            ]
+
+        labels = "invalid=invalid,pos=pos,neg=neg"
+        run = audited(zoo.evidence_rows("plain", 200), silent, tmp_path, labels=labels)
+        found = run.score("derange", "agreement")
+        assert (found.value, found.n) == (1, round(200 * run.score("original", "accuracy").value))
+
     def test_row_5_the_gate_passes(self, declining: Any) -> None:
         assert disorder.gate(declining, "skill_kept > 0.8").passed
 
@@ -370,6 +387,29 @@ class TestStopping:
             assert "stopped_early" in caveats(run)
             used.append(run["derange", "p_c"].n)
         assert 1_500 > used[0] > used[1] >= 200
+
+
+class TestFailures:
+    @pytest.mark.parametrize(("share", "kind"), [(0.005, "bag_of_words"), (0.4, "undecided")])
+    def test_numbers_that_are_not_finite(self, share: float, kind: str, tmp_path: Path) -> None:
+        """They are left out; where they are many the kind must hold whatever they were."""
+        bag = zoo.bag_of_tokens("plain")
+        rows = zoo.evidence_rows("plain", 200)
+        originals = {row["text"] for row in rows}
+
+        def model(texts: Sequence[str]) -> np.ndarray:
+            found = np.array([[label == zoo.NO, label == zoo.YES] for label in bag(texts)], float)
+            is_odd = [t not in originals and zoo._number(f"odd {t}") < share for t in texts]
+            found[np.array(is_odd)] = np.nan
+            return found
+
+        model.labels = (zoo.NO, zoo.YES)  # type: ignore[attr-defined]
+        run = audited(rows, model, tmp_path)
+        assert run.conclusion.kind == kind
+        assert ("failures" in caveats(run)) == (share > 0.01)
+        assert "its numbers are not finite" in run.no_answers["derange"]
+        said = [str(each) for each in run.conclusion.caveats if each.kind == "failures"]
+        assert all("no kind is named unless it holds" in each for each in said)
 
 
 class TestWhatIsSaid:
