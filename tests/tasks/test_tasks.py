@@ -176,6 +176,20 @@ def test_two_options_tell_place_from_content(name: str) -> None:
     assert "−1 = always the same content" in run.verdict
 
 
+def test_an_option_that_keeps_its_place_is_not_taken_for_a_place() -> None:
+    rows = questions(200)
+    for i, row in enumerate(rows):
+        if i % 2:
+            row["options"][3] = "none of the above"
+            row["answer"] = 3 if i % 4 == 1 else i % 3
+    by_content = audited(word_counter(rows), rows, with_=[], on="options", q=6)
+    assert by_content["shuffle_options", "follows_place"].value == pytest.approx(0, abs=0.03)
+    assert "is not shown to follow the position" in by_content.verdict
+    by_place = audited(always_second, rows, with_=[], on="options", q=6)
+    assert by_place["shuffle_options", "follows_place"].value == pytest.approx(1, abs=0.03)
+    assert by_place["shuffle_options", "holds_to_option"].value == pytest.approx(0, abs=0.03)
+
+
 @pytest.mark.parametrize("name", PLACES)
 @pytest.mark.parametrize("size", [3, 4, 5])
 def test_what_an_answer_follows_when_options_move(name: str, size: int) -> None:
@@ -413,6 +427,11 @@ UNKNOWN: dict[str, Callable[[list[str], int], Row]] = {
         "picks": options,
         "label": place,
     },
+    "first=A,second=B,third=C,fourth=D,right=answer": lambda options, place: {
+        "question": f"{' '.join(options)}?",
+        **dict(zip(("first", "second", "third", "fourth"), options, strict=True)),
+        "right": "ABCD"[place],
+    },
     "solution=answer": lambda options, place: {
         "question": f"{' '.join(options)}?",
         "options": options,
@@ -445,6 +464,29 @@ LABELLED: dict[str, Callable[[list[str], int], Row]] = {
     },
     "features": lambda texts, i: {"text": texts[0], "f1": "0.5", "f2": "1", "f3": "2", "label": i},
 }
+
+
+def test_a_file_without_a_line_of_names_is_an_error(tmp_path: Path) -> None:
+    file = tmp_path / "mmlu.csv"
+    lines = [
+        f"q{i} {','.join(options)},{'ABCD'[place]}" for i, (options, place) in enumerate(spelled())
+    ]
+    file.write_text("\n".join(lines))
+    with pytest.raises(BadData, match="first line is taken for the names of columns, but 'A'"):
+        read_data(str(file))
+
+
+def test_lists_in_a_table_are_read_as_lists(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    rows = [f'q{i}?,"[\'x y\', ""it\'s {i}""]","[\'a b c.\' \'d e f.\']"' for i in range(3)]
+    file = tmp_path / "rag.csv"
+    file.write_text("\n".join(["question,answers,contexts", *rows]))
+    example = read_data(str(file), language="en").examples[0]
+    assert example.segments["answers"][0] == "x y"
+    assert len(example.segments["answers"]) == 2
+    assert example.segments["passages"] == ("a b c.", "d e f.")
+    assert "not read" not in caplog.text
 
 
 @pytest.mark.parametrize("form", LABELLED)

@@ -37,7 +37,7 @@ from disorder.tasks import (
     said,
 )
 from disorder.tasks.choice import ANSWER, FEW, PASSAGES, QUESTION, placed
-from disorder.tasks.layouts import laid_out
+from disorder.tasks.layouts import laid_out, literal
 from disorder.tasks.ranking import RANKED
 from disorder.types import OF_PROMPTS, TEXT_NAMES, Example, Segment, Segments, text_segments
 
@@ -51,7 +51,7 @@ EMPTY_REASON = "empty text"
 REPEATED_REASON = "repeated row"
 LONGEST = 5_000_000  # letters of a text: a million words, more than any model takes
 LONG_REASON = f"a text of more than {LONGEST:,} letters"
-NO_GOLD = "; rows without a gold label cannot be used, but for {}"
+NO_GOLD = "; rows without a gold label can only be audited, with {}"
 INVALID_REASON = "half a character (a lone surrogate)"
 UNREADABLE = (EMPTY_REASON, LONG_REASON, INVALID_REASON)  # rows that no model is asked about
 logger = logging.getLogger(__name__)
@@ -121,7 +121,13 @@ class ExampleReader:
             raise BadData(f"{self.source}: {error}") from None
         if not self.is_known and not {"text_a", "label"} <= {*rows[0], *self.columns.values()}:
             names = {"label": "label"} | {target: name for name, target in found.columns.items()}
-            self._check_no_options_beside(seen, names.get("text_a", ""), names["label"], LABELS)
+            label = names["label"]
+            if any(str(row.get(label)) == label for row in seen):
+                raise BadData(
+                    f"{self.source}: its first line is taken for the names of columns, but "
+                    f"{label!r} is a label; write a line of names before it (text,label)"
+                )
+            self._check_no_options_beside(seen, names.get("text_a", ""), label, LABELS)
         self._guess = found
         is_told = found.unread and not (
             self.is_known or {"variant", "transformation"} <= {*seen[0]}
@@ -473,6 +479,8 @@ def _texts_of(segments: Segments) -> list[str]:
 
 def _texts_in(value: Any) -> list[str]:
     """All texts of a cell, however deep."""
+    if isinstance(value, str):
+        value = literal(value) or value
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, list | tuple):

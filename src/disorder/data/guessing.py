@@ -159,6 +159,11 @@ def options_beside(rows: Sequence[Mapping[str, Any]], answer: str) -> dict[str, 
         for of in columns_each(rows[0])
         if answer not in of.values()
     ]
+    letters = {str(row[answer]).strip().upper() for row in rows}
+    if letters <= {*LETTERS} and len(letters) > 2:  # the columns before, whatever their names
+        n = LETTERS.index(max(letters)) + 1
+        names = list(rows[0])
+        found.append(dict(zip(names[: names.index(answer)][-n:], LETTERS[:n], strict=False)))
     return next((columns for columns in found if _are_options(rows, columns, answer)), {})
 
 
@@ -169,19 +174,21 @@ def _are_options(
     have as many of them and answers name nearly all of them. Two texts and a number may be a pair.
     """
     sizes = set()
+    has_words = False
     answers = {str(row[answer]) for row in rows}
     ways = {*WAYS}
     for row in rows:
         is_list = "options" in columns.values()
         given = row.get(next(iter(columns))) if is_list else [row.get(name) for name in columns]
         texts, _ = named_options(given)
-        if not all(isinstance(text, str) and not _is_number(text) for text in texts):
+        if not all(isinstance(text, str) for text in texts):
             return False
+        has_words |= not all(map(_is_number, texts))
         ways &= ways_of(given, row[answer])
         sizes.add(len(texts))
     size = max(sizes)
     is_by_place = sizes == {size} and size > 2 and len(answers) >= min(size, len(rows) // 2)
-    return bool(ways & {LETTER, TEXT}) or (bool(ways) and is_by_place)
+    return has_words and (bool(ways & {LETTER, TEXT}) or (bool(ways) and is_by_place))
 
 
 def looks_of(values: Sequence[Any]) -> ColumnLook:

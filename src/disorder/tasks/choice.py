@@ -15,7 +15,7 @@ from typing import Any
 from disorder.errors import BadData, option
 from disorder.registry import task
 from disorder.tasks import LETTERS, TaskRow, Written, column, folded, names_in
-from disorder.tasks.layouts import LETTERED, OPTIONS, is_nothing, named_options
+from disorder.tasks.layouts import LETTERED, OPTIONS, is_nothing, literal, named_options
 from disorder.types import Segment, Segments
 
 QUESTION = (
@@ -125,6 +125,9 @@ def about(row: Mapping[str, Any], names: Sequence[str] = (*CONTEXT, *PASSAGES)) 
     found: dict[str, Segment] = {}
     for name in names_in(row, names):
         given = row[name].tolist() if hasattr(row[name], "tolist") else row[name]
+        listed = literal(given) if isinstance(given, str) else None
+        if isinstance(listed, list) and all(isinstance(each, str | Mapping) for each in listed):
+            given = listed
         if isinstance(given, str) and given.strip():
             found.setdefault("context", given)
         elif isinstance(given, Sequence) and not isinstance(given, str) and given:

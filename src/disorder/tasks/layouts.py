@@ -51,6 +51,8 @@ CAUSES = ("cause", "effect")
 LETTERED = re.compile(r"\s*[(\[]?([A-Za-z])[)\].:]\s*(?=\S)")
 MARKED = re.compile(r"(?:\d+|[a-z])$")  # the letter or number at the end of a name
 INLINE = re.compile(r"(?:^|(?<=[\s,]))[(\[]?([A-Za-z]) ?[)\].:]\s*(?=\S)")
+AFTER_QUOTE = re.compile(r"""['"]\s*[,:]""")
+BETWEEN = re.compile(r"""(['"])\s+(['"])""")
 SEPARATORS = ("\n", "|", ";")
 
 
@@ -165,20 +167,36 @@ def as_list(given: Any) -> Any:
         return given.tolist()
     if not isinstance(given, str):
         return given
+    found = literal(given)
+    if found is not None:
+        return found
     text = given.strip()
-    for read in (json.loads, ast.literal_eval):
-        if text[:1] in ("[", "{", "(") and text[-1:] in ("]", "}", ")"):
-            try:
-                found = read(text)
-            except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
-                continue
-            if isinstance(found, list | tuple | dict):
-                return found
     for separator in SEPARATORS:
         pieces = [piece.strip() for piece in text.split(separator) if piece.strip()]
         if len(pieces) > 1:
             return pieces
     return _by_letters(text) or given
+
+
+def literal(text: str) -> list[Any] | tuple[Any, ...] | dict[Any, Any] | None:
+    """A list or a mapping that a table holds as a text: as JSON, Python or numpy write it.
+
+    >>> literal('["x", "y"]'), literal("['x' 'y']"), literal("[sic] x")
+    (['x', 'y'], ['x', 'y'], None)
+    """
+    text = text.strip()
+    if text[:1] not in ("[", "{", "(") or text[-1:] not in ("]", "}", ")"):
+        return None
+    if not AFTER_QUOTE.search(text):  # numpy writes no commas, and Python would join the texts
+        text = BETWEEN.sub(r"\1, \2", text)
+    for read in (json.loads, ast.literal_eval):
+        try:
+            found = read(text)
+        except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+            continue
+        if isinstance(found, list | tuple | dict):
+            return found
+    return None
 
 
 def _by_letters(text: str) -> dict[str, str]:

@@ -13,6 +13,7 @@ from disorder.errors import BadData
 from disorder.registry import task
 from disorder.tasks import TaskRow, column
 from disorder.tasks.choice import CONTEXT, PASSAGES, about
+from disorder.tasks.layouts import literal
 from disorder.types import Segment
 
 QUESTION = ("question", "text_a", "问题")
@@ -44,6 +45,11 @@ def answers_of(given: Any) -> list[str]:
         return [text for name in GIVEN for text in answers_of(given.get(name))]
     if isinstance(given, list | tuple):
         return [text for each in given for text in answers_of(each)]
-    if isinstance(given, str | int | float):
+    if isinstance(given, str):
+        found = literal(given)
+        texts = found if isinstance(found, list | tuple) else ()
+        is_read = isinstance(found, dict) or (texts and all(isinstance(x, str) for x in texts))
+        return answers_of(found) if is_read else [given]
+    if isinstance(given, int | float):
         return [str(given)]
     raise BadData(f"answers must be texts, got {type(given).__name__}")

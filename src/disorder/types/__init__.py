@@ -469,7 +469,8 @@ class Outcomes:
     has the predictions for its surface control, NaN where there is none. `n_failed` is how many of
     its variants got no answer. `chance` is the accuracy of a guess on each example, where it has
     one of its own. Where options move, `place` is the place of the chosen one in each variant,
-    `right_place` that of the right one, and `order` a number for each order of them.
+    `right_place` that of the right one, `order` a number for each order of them, and `n_movable`
+    how many of an example's options move; one that does not is chosen at no place.
     """
 
     transformation: str
@@ -492,6 +493,7 @@ class Outcomes:
     place: Ints | None = None
     order: Ints | None = None
     right_place: Ints | None = None
+    n_movable: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.example)
@@ -575,6 +577,7 @@ class Outcomes:
             None if self.place is None else self.place[keep],
             None if self.order is None else self.order[keep],
             None if self.right_place is None else self.right_place[keep],
+            None if self.n_movable is None else self.n_movable[keep],
         )
 
 

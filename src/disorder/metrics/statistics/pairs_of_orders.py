@@ -29,7 +29,7 @@ LEAST, MOST = -1.0, 1.5  # what either share of one question can come out as
 
 def followed(outcomes: Outcomes, what: str) -> Mean:
     """The share of the answers that follow the place, or the content, of an option."""
-    if outcomes.place is None or outcomes.order is None or outcomes.chance is None:
+    if outcomes.place is None or outcomes.order is None or outcomes.n_movable is None:
         raise NothingToMeasure("the options were not moved")
     is_given = outcomes.is_predicted & (outcomes.place >= 0)
     n_pairs = pair_counts(np.zeros_like(outcomes.order), is_given) - pair_counts(
@@ -37,12 +37,13 @@ def followed(outcomes: Outcomes, what: str) -> Mean:
     )
     same_place = _same(outcomes.place, outcomes.order, is_given)
     same_content = _same(outcomes.label.astype(np.int64), outcomes.order, is_given)
-    is_two = np.rint(1 / outcomes.chance) == 2
+    n_options = np.maximum(outcomes.n_movable, 2)
+    is_two = n_options == 2
     counts = (n_pairs > 0) & (~is_two | is_two.all())
     safe = np.maximum(n_pairs, 1)
     shares = [same_place / safe, same_content / safe]
     own, other = shares if what == "place" else shares[::-1]
-    found = np.clip(_solved(own, other, outcomes.chance), LEAST, MOST)
+    found = np.clip(_solved(own, other, n_options), LEAST, MOST)
     mean = Mean.over(
         (found - LEAST) / (MOST - LEAST),
         counts,
@@ -52,9 +53,10 @@ def followed(outcomes: Outcomes, what: str) -> Mean:
     return Mean(mean.contributions, mean.counts, origin=-LEAST / scale, span=1 / scale)
 
 
-def _solved(own: Floats, other: Floats, chance: Floats) -> Floats:
+def _solved(own: Floats, other: Floats, n_options: Ints) -> Floats:
     """The share of a mixture that its own kind of agreement comes from."""
-    n_orders = np.array([factorial(round(1 / each)) for each in chance.tolist()], dtype=np.float64)
+    chance = 1 / n_options
+    n_orders = np.array([factorial(each) for each in n_options.tolist()], dtype=np.float64)
     kept = (chance - 1 / n_orders) / (1 - 1 / n_orders)
     a, b = 1 - chance, kept - chance
     is_two = n_orders == 2
