@@ -118,7 +118,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--write", action="store_true", help=f"put the table into {PAGE.name}")
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     folder = given.folder.resolve()
     run_all(folder, given.names)
     text = "\n".join(table(folder))
