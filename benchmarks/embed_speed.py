@@ -27,8 +27,8 @@ from _measure import TOY
 
 import disorder
 from disorder.data import read_data
-from disorder.models import Similarity, load
-from disorder.types import Example, Floats, Task
+from disorder.models.embed import embedder_in
+from disorder.types import Example, Floats
 
 AUDIT = "disorder, the whole audit"
 ALL = "one call of encode, all texts of the audit"
@@ -78,9 +78,7 @@ class Recording:
 
 
 def audit() -> Callable[[], object]:
-    model = load(f"embed:{os.environ['MODEL']}", task=Task("pairs", ())).predictor
-    assert isinstance(model, Similarity)
-    embedder = Recording(model.embedder)
+    embedder = Recording(embedder_in(os.environ["MODEL"]))
     folder = beir_folder()
     network: Any = embedder.inner.network
 
@@ -131,9 +129,7 @@ def passes() -> Callable[[], object]:
     """The network on the inputs of the audit, and the mean of its vectors; nothing else."""
     import torch
 
-    model = load(f"embed:{os.environ['MODEL']}", task=Task("pairs", ())).predictor
-    assert isinstance(model, Similarity)
-    embedder: Any = model.embedder
+    embedder: Any = embedder_in(os.environ["MODEL"])
     feeds: dict[int, Feed] = defaultdict(dict)
     for name, value in np.load(place() / FEEDS).items():
         number, _, field = name.partition(" ")

@@ -1,8 +1,10 @@
-"""The rerankers of docs/results/embedders.md: a cross-encoder trained here, and what it ranks by.
+"""The reranker of docs/results/embedders.md: a cross-encoder trained here, and how it ranks.
 
-python scripts/reranker_results.py ENCODER OUT [N_QUERIES Q CANDIDATES]  (DISORDER_DATA: the data)
+python scripts/reranker_results.py CLASSIFIER OUT [N_ROWS N_QUERIES Q CANDIDATES]
+(DISORDER_DATA: the data)
 
-ENCODER is a folder of a small BERT. It learns from pairs of QNLI whose question is none of the
+CLASSIFIER is a folder of a small network for natural-language inference: entailment minus
+contradiction becomes its one output. It learns from pairs of QNLI whose question is none of the
 queries and whose sentence stands in no passage, then ranks what BM25 finds in squad_retrieval.
 What is in OUT already is kept.
 """
@@ -23,7 +25,6 @@ from disorder.data import read_data
 from disorder.types import Example
 
 N_HELD_OUT = 200
-EPOCHS = 2
 BATCH = 32
 RATE = 5e-5
 
@@ -38,25 +39,41 @@ def pairs(data: Path) -> list[Example]:
     return [e for e in found if e.text_a not in queries and str(e.text_b) not in passages]
 
 
-def train(encoder: str, rows: Sequence[Example], out: Path) -> None:
-    """One output, by binary cross-entropy, with the rate falling to 0."""
+def started(folder: str) -> torch.nn.Module:
+    """The classifier with one output."""
+    network = AutoModelForSequenceClassification.from_pretrained(folder, dtype=torch.float32)
+    layer, place = network.classifier, network.config.label2id
+    network.classifier = torch.nn.Linear(layer.in_features, 1)
+    with torch.no_grad():
+        for new, old in (
+            (network.classifier.weight, layer.weight),
+            (network.classifier.bias, layer.bias),
+        ):
+            new.copy_(old[[place["entailment"]]] - old[[place["contradiction"]]])
+    network.config.id2label = {0: "relevance"}
+    network.config.label2id = {"relevance": 0}
+    network.num_labels = 1
+    return network
+
+
+def train(folder: str, rows: Sequence[Example], out: Path) -> None:
+    """Once over the rows by binary cross-entropy, with the rate falling to 0; rows of about one
+    length go together.
+    """
     torch.manual_seed(0)
     rng = np.random.default_rng(0)
-    tokenizer = AutoTokenizer.from_pretrained(encoder)
-    network = AutoModelForSequenceClassification.from_pretrained(encoder, num_labels=1)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    network = started(folder).train()
     optimizer = torch.optim.AdamW(network.parameters(), lr=RATE)
-    n_steps = EPOCHS * (len(rows) // BATCH)
-    falling = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, n_steps)
-    network.train()
-    for _ in range(EPOCHS):
-        order = rng.permutation(len(rows))
-        for start in range(0, len(rows) - BATCH + 1, BATCH):
-            batch = [rows[i] for i in order[start : start + BATCH]]
-            loss = losses(network, tokenizer, batch).mean()
-            loss.backward()
-            optimizer.step()
-            falling.step()
-            optimizer.zero_grad()
+    by_length = sorted(rows, key=lambda row: len(row.text_a) + len(str(row.text_b)))
+    batches = [by_length[i : i + BATCH] for i in range(0, len(rows) - BATCH + 1, BATCH)]
+    falling = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, len(batches))
+    for i in rng.permutation(len(batches)):
+        loss = losses(network, tokenizer, batches[i]).mean()
+        loss.backward()
+        optimizer.step()
+        falling.step()
+        optimizer.zero_grad()
         print(f"loss {loss.item():.3f}", file=sys.stderr, flush=True)
     network.eval().save_pretrained(out)
     tokenizer.save_pretrained(out)
@@ -86,17 +103,17 @@ def right(folder: Path, rows: Sequence[Example]) -> float:
 
 
 def main() -> None:
-    encoder, out = sys.argv[1], Path(sys.argv[2])
-    n, q, candidates = (int(each) for each in sys.argv[3:6]) if len(sys.argv) > 5 else (60, 2, 10)
+    classifier, out = sys.argv[1], Path(sys.argv[2])
+    given = [int(each) for each in sys.argv[3:7]]
+    n_rows, n, q, candidates = given if len(given) == 4 else (2000, 100, 3, 20)
     data = Path(os.environ["DISORDER_DATA"])
     rows = pairs(data)
     folder = out / "reranker"
     if not folder.exists():
-        train(encoder, rows[N_HELD_OUT:], folder)
-    print(f"right on {right(folder, rows[:N_HELD_OUT]):.3f} of {N_HELD_OUT} held-out pairs")
+        train(classifier, rows[N_HELD_OUT : N_HELD_OUT + n_rows], folder)
+        print(f"right on {right(folder, rows[:N_HELD_OUT]):.3f} of {N_HELD_OUT} held-out pairs")
     for on in ("query", "document"):
-        place = out / on
-        if not (place / "result.json").exists():
+        if not (out / on / "result.json").exists():
             disorder.audit(
                 f"rerank:{folder}",
                 data / "squad_retrieval",
@@ -106,18 +123,11 @@ def main() -> None:
                 q=q,
                 limit=n,
                 until="never",
-                out=place,
+                out=out / on,
             )
-        run = disorder.read_run(place)
-        for record in run.scores:
-            if record.metric in ("ndcg@10", "skill_kept"):
-                low, high = record.low, record.high
-                print(
-                    on,
-                    record.transformation,
-                    record.metric,
-                    f"{record.value:.3f} [{low:.3f}, {high:.3f}]",
-                )
+        for record in disorder.read_run(out / on).scores:
+            bounds = f"{record.value:.3f} [{record.low:.3f}, {record.high:.3f}]"
+            print(on, record.transformation, record.metric, bounds)
 
 
 if __name__ == "__main__":

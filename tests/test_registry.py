@@ -13,6 +13,7 @@ import pytest
 
 from disorder.errors import BadSetting, DisorderError, UnknownName
 from disorder.registry import (
+    KINDS,
     Card,
     MetricPart,
     TransformationPart,
@@ -85,6 +86,11 @@ def test_unknown_kinds_and_parts_get_a_hint() -> None:
         parts_of("metrik")
     with pytest.raises(UnknownName, match=r"unknown metric 'acuracy'.*did you mean 'accuracy'"):
         part(MetricPart, "acuracy")
+
+
+def test_a_card_shows_settings_that_can_be_set() -> None:
+    cards = [entry.card for kind in KINDS for entry in parts_of(kind).values()]
+    assert [card.name for card in cards if "_empty" in card.settings] == []
 
 
 def test_parts_are_listed_as_records() -> None:

@@ -11,11 +11,18 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
-OF_TRANSFORMERS = ("again.py", "audit_speed.py", "runtimes.py", "verdict_speed.py")
+OF_TRANSFORMERS = (
+    "again.py",
+    "audit_speed.py",
+    "embed_speed.py",
+    "runtimes.py",
+    "verdict_speed.py",
+)
 # how the line with the ratio reads
 RATIOS = {
     "again.py": r"again is \d+ × faster",
     "audit_speed.py": r"\| e bare forward passes +\| +[\d.]+ \| +[\d.]+ \| +1\.00 \|",
+    "embed_speed.py": r"\| bare forward passes \| [\d,]+ \| [\d.]+ \| [\d.]+ \|",
     "family_speed.py": r"per row, largest ÷ smallest = [\d.]+",
     "llm_speed.py": r"\| d1 curtailed, Ω_max +\| +[\d.]+ \| +[\d.]+ \| +[\d.]+ \|",
     "lime_speed.py": r"lime, loop +[\d.]+ s CPU +[\d.]+x   same top word: \d+ of 2",
@@ -61,6 +68,8 @@ def test_a_benchmark_prints_its_ratio(
     if name in OF_TRANSFORMERS:
         monkeypatch.setenv("MODEL", str(tiny_bert))
         monkeypatch.setenv("DATA", "builtin")
+    if name == "embed_speed.py":
+        pytest.importorskip("sentence_transformers", reason="needs sentence-transformers")
     if name == "llm_speed.py":
         pytest.importorskip("lm_eval", reason="needs lm-eval (pip install --group peers)")
         monkeypatch.setenv("MODEL", str(tiny_llama))

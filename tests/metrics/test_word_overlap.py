@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from disorder.metrics.word_overlap import word_overlap
+from disorder.metrics.answer_match import word_overlap
 
 
 @pytest.mark.parametrize(

@@ -307,7 +307,7 @@ def test_prompts_reach_the_cache_key(tiny_llama: Path, tmp_path: Path) -> None:
 def test_the_likelihood_of_a_text_is_the_sum_of_its_tokens(tiny_llama: Path) -> None:
     task = replace(NLI, labels=(), is_likelihood=True)
     model = load(f"causal:{tiny_llama}", task=task)
-    network = model.predictor.scorer  # type: ignore[attr-defined]
+    network = model.predictor.model  # type: ignore[attr-defined]
     texts = ["the old man saw the dog .", "dog", "the dog saw a cat . it rains ."]
     expected = []
     for text in texts:
@@ -321,9 +321,18 @@ def test_the_likelihood_of_a_text_is_the_sum_of_its_tokens(tiny_llama: Path) -> 
     assert network.log_likelihoods([""]).tolist() == [0.0]
 
 
+@pytest.mark.parametrize("kind", [{"is_likelihood": True}, {"kind": "pair"}])
+def test_what_is_made_of_a_model_runs_as_it_is_told(kind: dict[str, Any], tiny_llama: Path) -> None:
+    task = replace(NLI, labels=() if "kind" not in kind else ("good", "bad"), **kind)
+    made: Any = load(f"causal:{tiny_llama}", task=task, batch_size=3, precision="bf16").predictor
+    assert made.model.batch_size == 3
+    assert made.precisions == made.model.precisions
+    assert str(made.model.network.dtype) == "torch.bfloat16"
+
+
 def test_pseudo_likelihood_masks_one_token_at_a_time(tiny_masked: Path) -> None:
     task = replace(NLI, labels=(), is_likelihood=True)
-    network = load(f"masked:{tiny_masked}", task=task).predictor.scorer  # type: ignore[attr-defined]
+    network = load(f"masked:{tiny_masked}", task=task).predictor.model  # type: ignore[attr-defined]
     text = "the old man saw the dog ."
     ids = network.tokenizer(text)["input_ids"]
     expected = 0.0

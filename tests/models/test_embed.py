@@ -20,7 +20,7 @@ from disorder.errors import BadModel, DisorderError, ModelStopped
 from disorder.models import Similarity, load
 from disorder.models.embed import embedder_in, similar_label
 from disorder.types import Floats, Task
-from disorder.verbs.similarity_threshold import best_threshold
+from disorder.verbs.model_loading import best_threshold
 from fake_server import Body, FakeServer, Fault
 
 NUMBER = Task("sts")

@@ -33,7 +33,7 @@ def test_softmax_is_safe_for_large_logits() -> None:
         ([0.5, 0.5], "predictions have shape (2,)"),
         ([[0.5, 0.5], [2.0, -1.0]], "must be probabilities that sum to 1; apply a softmax"),
         ([[3.0, 1.0], [0.5, 0.5]], "must be probabilities"),
-        ([[np.nan, 1.0], [0.5, 0.5]], "NaN or infinity"),
+        ([[np.nan, 1.0], [np.inf, 0.5]], "NaN or infinity"),
         ([["a", "b"], ["c", "d"]], "must be numbers"),
         ([[0.5, 0.5], [1.0]], "must be numbers"),
         (None, "predictions have shape ()"),
@@ -44,6 +44,13 @@ def test_what_is_no_set_of_probabilities_is_an_error(predictions: Any, message: 
         checked("mine", predictions, 2, ("no", "yes"))
     assert message in str(caught.value)
     assert str(caught.value).startswith("mine: ")
+
+
+def test_a_row_that_is_not_finite_failed() -> None:
+    found = checked("mine", [[np.nan, 1.0], [0.25, 0.75]], 2, ("no", "yes"))
+    assert found.outcomes.tolist() == ["failed: its numbers are not finite", "answered"]
+    assert np.isnan(found.values[0]).all()
+    assert found.values[1].tolist() == [0.25, 0.75]
 
 
 def test_a_regression_may_give_a_flat_list() -> None:

@@ -21,14 +21,13 @@ from disorder.models.protocols import (
     Notes,
     Pieces,
     Precision,
-    Predictor,
     Timed,
     Tokens,
     TokenUnits,
 )
 from disorder.transformations import parse
 from disorder.transformations.rendering import variant_texts
-from disorder.types import Floats, Texts, Variants
+from disorder.types import Floats, Predictor, Texts, Variants
 from disorder.verbs.audit import audit
 
 EVERYTHING = {

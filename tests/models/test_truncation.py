@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import zoo
 from disorder.models.hf_network import word_tokens
@@ -46,6 +47,46 @@ def test_short_texts_are_not_probed() -> None:
     texts: list[Texts] = [(row["text"], None) for row in zoo.evidence_rows("plain", 40)]
     first_word = zoo.truncated(zoo.guesser, 1)
     assert not reads_beginning_only(predicting(first_word), texts, GOLD[:40])
+
+
+@pytest.mark.parametrize("n_words", [45, 90, 240])
+def test_texts_with_lines_and_double_spaces_that_are_cut_at_a_letter(n_words: int) -> None:
+    """What stands before the part that is replaced must not move by a letter."""
+    rows = zoo.with_double_space(zoo.in_lines(zoo.long_rows(60, n_words, n_evident=12)))
+    texts: list[Texts] = [(row["text"], None) for row in rows]
+    bag = zoo.bag_of_tokens("plain")
+
+    def model(given: Sequence[str]) -> list[str]:
+        return bag([text[:120] for text in given])
+
+    assert reads_beginning_only(predicting(model), texts, [row["label"] for row in rows])
+
+
+def test_a_script_without_spaces() -> None:
+    rng = np.random.default_rng(0)
+    words = ["我们", "今天", "图书馆", "看书", "电影", "朋友", "吃饭", "学校"]
+    gold = [(zoo.YES, zoo.NO)[i % 2] for i in range(40)]
+    texts: list[Texts] = []
+    for i in range(40):
+        filler = "".join(rng.choice(words, 120).tolist())
+        texts.append((f"今天{('精彩', '糟糕')[i % 2]}{filler}", None))
+
+    def model(given: Sequence[str]) -> list[str]:
+        return [zoo.YES if "精彩" in text[:64] else zoo.NO for text in given]
+
+    assert reads_beginning_only(predicting(model), texts, gold)
+
+
+def test_few_labels_that_change_are_no_proof() -> None:
+    """Of four long texts none changes with its end by chance; a probability would show it."""
+    texts, gold = TEXTS[:4], GOLD[:4]
+    bag = zoo.truncated(zoo.bag_of_tokens("plain"), 64)
+    assert not reads_beginning_only(predicting(bag), texts, gold)
+
+    def sure(given: Sequence[Texts]) -> Floats:
+        return np.abs(predicting(bag)(given) - 0.1)
+
+    assert reads_beginning_only(sure, texts, gold)
 
 
 def test_the_longer_text_of_a_pair_is_probed() -> None:

@@ -18,7 +18,13 @@ from conftest import pairs
 from disorder.data import read_data
 from disorder.errors import BadSetting, DisorderError, UnknownName
 from disorder.papers.training import chosen_lines, gain_lines, held_out_score, mitigations
-from disorder.papers.training.mitigation_scores import model_judge
+from disorder.papers.training.mitigation_scores import (
+    ACCURACY_GAIN,
+    SKILL_GAIN,
+    Finding,
+    model_judge,
+    reached,
+)
 from disorder.types import Dataset
 from disorder.verbs.train import TrainedModel, folder_name, perturbed_copies, train
 
@@ -194,9 +200,35 @@ def test_a_mitigation_is_compared_with_a_plain_model_that_learned_as_much(
     assert gained.value == pytest.approx(kept[0] - kept[1], abs=1e-5)
     assert gained.low < gained.value < gained.high
     lines = gain_lines(found)
+    assert reached(found).startswith("Skill kept without word order. ")
     assert [line.split()[0] for line in lines[:3]] == ["threshold", "entropic", "invalid_class"]
     assert f"keeps {kept[0]:.2f} of its skill" in lines[2]
     assert "plain model with as many updates" in lines[3]
+
+
+def test_recipes_that_reach_the_aim_are_told_from_those_that_do_not() -> None:
+    def finding(name: str, metric: str, high: float) -> Finding:
+        return Finding(name, "", metric, "all", "all", high - 0.1, high - 0.2, high, 9, (0.0,))
+
+    found = [
+        *(
+            finding("entropic", metric, high)
+            for metric, high in ((SKILL_GAIN, -0.4), (ACCURACY_GAIN, 0.1))
+        ),
+        *(
+            finding("invalid", metric, high)
+            for metric, high in ((SKILL_GAIN, -0.6), (ACCURACY_GAIN, -0.1))
+        ),
+        *(
+            finding("threshold", metric, high)
+            for metric, high in ((SKILL_GAIN, 0.1), (ACCURACY_GAIN, 0.1))
+        ),
+    ]
+    assert reached(found) == (
+        "Skill kept without word order. Lowered, with no loss of accuracy shown: entropic. "
+        "Lowered, at a loss of accuracy: invalid. Not shown to be lowered: threshold."
+    )
+    assert reached([]) == ""
 
 
 def test_an_audit_abstains_where_the_comparison_does(reviews: Dataset, tmp_path: Path) -> None:

@@ -346,6 +346,21 @@ def test_two_readings_are_an_error_that_names_both() -> None:
     assert read_data([squad], task="text", language="en").task.kind == "text"
 
 
+def test_answers_are_read_however_they_are_laid_out(caplog: pytest.LogCaptureFixture) -> None:
+    for given, texts in (
+        ({"value": "Ada", "aliases": ["Ada", "A. L."], "type": "Person"}, ("Ada", "Ada", "A. L.")),
+        ({"spans": ["1815", "1852"], "types": ["date", "date"]}, ("1815", "1852")),
+    ):
+        [example] = read_data([{"question": "Who?", "answer": given}], language="en").examples
+        assert example.segments["answers"] == texts
+    marked = [{"text": "Ada", "correct": True}, {"text": "Bob", "correct": False}]
+    with pytest.raises(BadData, match="answers must be texts, got an object with text, correct"):
+        read_data([{"question": "Who?", "answers": marked}])
+    squad = {**QUESTIONS[0], "answers": {"text": ["Ada"], "answer_start": [16]}}
+    read_data([squad, {**squad, "id": "2", "question": "Who was it that wrote this?"}])
+    assert "not read" not in caplog.text
+
+
 def test_likelihoods_need_no_labels(tiny_llama: Path, tmp_path: Path) -> None:
     rows = [{"text": f"the cat number {i} saw a dog"} for i in range(8)]
     with pytest.raises(BadData, match="likelihood"):

@@ -149,6 +149,47 @@ PLACES = {
 }
 
 
+@pytest.mark.parametrize("sizes", [(2,), (4,), (5,), (2, 3, 4, 5)])
+def test_a_guesser_is_not_said_to_follow_the_place(sizes: Sequence[int]) -> None:
+    run = audited("uniform", questions(400, sizes), with_=[], on="options", q=6)
+    for metric in ("follows_place", "holds_to_option"):
+        found = run["shuffle_options", metric]
+        assert found.low <= 0 <= found.high
+    assert "is not shown to follow the position of the option" in run.verdict
+
+
+TWO = {
+    "place": (always_second, 1.0, "Its answer follows the position"),
+    "content": (longest, -1.0, "Its answer does not follow the position"),
+}
+
+
+@pytest.mark.parametrize("name", TWO)
+def test_two_options_tell_place_from_content(name: str) -> None:
+    model, expected, told = TWO[name]
+    rows = questions(60, (2,))
+    for row in rows:
+        row["options"] = ["short", "a longer option"]
+    run = audited(model, rows, with_=[], on="options", q=6)
+    assert run["shuffle_options", "follows_place"].value == pytest.approx(expected)
+    assert told in run.verdict
+    assert "−1 = always the same content" in run.verdict
+
+
+def test_an_option_that_keeps_its_place_is_not_taken_for_a_place() -> None:
+    rows = questions(200)
+    for i, row in enumerate(rows):
+        if i % 2:
+            row["options"][3] = "none of the above"
+            row["answer"] = 3 if i % 4 == 1 else i % 3
+    by_content = audited(word_counter(rows), rows, with_=[], on="options", q=6)
+    assert by_content["shuffle_options", "follows_place"].value == pytest.approx(0, abs=0.03)
+    assert "is not shown to follow the position" in by_content.verdict
+    by_place = audited(always_second, rows, with_=[], on="options", q=6)
+    assert by_place["shuffle_options", "follows_place"].value == pytest.approx(1, abs=0.03)
+    assert by_place["shuffle_options", "holds_to_option"].value == pytest.approx(0, abs=0.03)
+
+
 @pytest.mark.parametrize("name", PLACES)
 @pytest.mark.parametrize("size", [3, 4, 5])
 def test_what_an_answer_follows_when_options_move(name: str, size: int) -> None:
@@ -244,13 +285,6 @@ def test_the_spelling_of_before_is_accepted_with_a_warning() -> None:
     assert "test_tasks" in warned[0].filename, "it names the line of the user"
 
 
-def test_a_guesser_follows_neither_place_nor_content() -> None:
-    run = audited("uniform", questions(400), with_=[], on="options", q=6)
-    for metric in ("follows_place", "holds_to_option"):
-        found = run["shuffle_options", metric]
-        assert found.low <= 0 <= found.high
-
-
 def test_options_that_speak_of_others_keep_their_place() -> None:
     rows = questions(30)
     for row in rows:
@@ -330,6 +364,12 @@ FORMS: dict[str, Row] = {
     "an answer in a list": XY | {"answer": ["B"]},
     "a number of a data frame": XY | {"label": 1.0},
     "PIQA": {"goal": "q", "sol1": "x", "sol2": "y", "label": 1},
+    "a letter and its text": XY | {"answer": "B) y"},
+    "options in one line": Q | {"options": "A) x, B) y", "answer": "B"},
+    "options in one line, set apart": Q | {"options": "a ) x , b ) y", "correct": "b"},
+    "answers with one": XY | {"answers": ["B"]},
+    "a gold label": XY | {"gold_label": "B"},
+    "Chinese columns": {"问题": "q", "选项A": "x", "选项B": "y", "答案": "B"},
 }
 
 
@@ -339,6 +379,133 @@ def test_multiple_choice_is_recognised_in_the_forms_it_comes_in(form: str) -> No
     assert example.label == "B"
     assert example.segments == {"question": "q", "options": ("x", "y")}
     assert example.texts == ("q", None)
+
+
+def test_true_and_false_are_texts_too() -> None:
+    [example] = read_data([Q | {"options": ["True", "False"], "answer": False}]).examples
+    assert example.label == "B"
+
+
+@pytest.mark.parametrize("name", ["passages", "contexts", "documents"])
+@pytest.mark.parametrize("items", [["a b.", "c d."], [{"text": "a b."}, ["T", ["c", "d."]]]])
+def test_passages_of_a_question_are_read(name: str, items: list[Any]) -> None:
+    for row in (Q | {"answers": ["x"]}, XY | {"answer": "B"}):
+        [example] = read_data([row | {name: items}], language="en").examples
+        assert len(example.segments["passages"]) == 2
+        assert example.segments["passages"][0] == "a b."
+    with pytest.raises(BadData, match=f"columns='{name}=other'"):
+        read_data([XY | {"answer": "B", name: {"sentences": ["a b."]}}])
+
+
+def test_texts_that_nobody_reads_are_mentioned(caplog: pytest.LogCaptureFixture) -> None:
+    row = XY | {"answer": "B", "background": "a b c d e", "article": "f g h i j", "src": "k"}
+    read_data([row], language="en")
+    assert "column background looks like a text and is not read" in caplog.text
+    caplog.clear()
+    read_data([row], columns="background=context,article=other", language="en")
+    assert "column other looks like a text" in caplog.text
+
+
+def spelled(n: int = 40, size: int = 4) -> list[tuple[list[str], int]]:
+    rng = np.random.default_rng(0)
+    return [
+        ([" ".join(map(str, rng.permutation(WORDS)[:3])) for _ in range(size)], i % size)
+        for i in range(n)
+    ]
+
+
+UNKNOWN: dict[str, Callable[[list[str], int], Row]] = {
+    "opzione_a=A,opzione_b=B,opzione_c=C,opzione_d=D,domanda=question,risposta=answer": (
+        lambda options, place: {
+            "domanda": f"{' '.join(options)}?",
+            **{f"opzione_{letter}": text for letter, text in zip("abcd", options, strict=True)},
+            "risposta": "ABCD"[place],
+        }
+    ),
+    "picks=options": lambda options, place: {
+        "question": f"{' '.join(options)}?",
+        "picks": options,
+        "label": place,
+    },
+    "first=A,second=B,third=C,fourth=D,right=answer": lambda options, place: {
+        "question": f"{' '.join(options)}?",
+        **dict(zip(("first", "second", "third", "fourth"), options, strict=True)),
+        "right": "ABCD"[place],
+    },
+    "solution=answer": lambda options, place: {
+        "question": f"{' '.join(options)}?",
+        "options": options,
+        "solution": "ABCD"[place],
+    },
+}
+
+
+@pytest.mark.parametrize("columns", UNKNOWN)
+def test_what_may_be_options_is_an_error_that_says_what_to_type(columns: str) -> None:
+    rows = [UNKNOWN[columns](*each) for each in spelled()]
+    with pytest.raises(BadData, match=f"columns='{columns}', or task='labels'"):
+        read_data(rows)
+    dataset = read_data(rows, columns=columns, language="en")
+    assert dataset.task.kind == "choice"
+    assert {each.label for each in dataset.examples} == set("ABCD")
+    assert {len(each.options) for each in dataset.examples} == {4}
+
+
+LABELLED: dict[str, Callable[[list[str], int], Row]] = {
+    "tokens": lambda texts, i: {"text": texts[0], "tokens": texts[0].split(), "label": i % 2},
+    "entities": lambda texts, i: {"text": texts[0], "entities": texts[1:3], "label": i % 2},
+    "a pair": lambda texts, i: {"sentence1": texts[0], "sentence2": texts[1], "label": 1 + i % 2},
+    "raters": lambda texts, i: {
+        "text": texts[0],
+        "rater1": ("good", "bad")[i % 2],
+        "rater2": "good",
+        "rater3": "bad",
+        "label": ("good", "bad")[i % 2],
+    },
+    "features": lambda texts, i: {"text": texts[0], "f1": "0.5", "f2": "1", "f3": "2", "label": i},
+}
+
+
+def test_a_file_without_a_line_of_names_is_an_error(tmp_path: Path) -> None:
+    file = tmp_path / "mmlu.csv"
+    lines = [
+        f"q{i} {','.join(options)},{'ABCD'[place]}" for i, (options, place) in enumerate(spelled())
+    ]
+    file.write_text("\n".join(lines))
+    with pytest.raises(BadData, match="first line is taken for the names of columns, but 'A'"):
+        read_data(str(file))
+
+
+def test_lists_in_a_table_are_read_as_lists(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    rows = [f'q{i}?,"[\'x y\', ""it\'s {i}""]","[\'a b c.\' \'d e f.\']"' for i in range(3)]
+    file = tmp_path / "rag.csv"
+    file.write_text("\n".join(["question,answers,contexts", *rows]))
+    example = read_data(str(file), language="en").examples[0]
+    assert example.segments["answers"][0] == "x y"
+    assert len(example.segments["answers"]) == 2
+    assert example.segments["passages"] == ("a b c.", "d e f.")
+    assert "not read" not in caplog.text
+
+
+@pytest.mark.parametrize("form", LABELLED)
+def test_lists_beside_labels_are_no_options(form: str) -> None:
+    rows = [LABELLED[form](*each) for each in spelled()]
+    assert read_data(rows, language="en").task.kind == "labels"
+
+
+def test_answers_to_a_prompt_are_no_pair_without_it() -> None:
+    row = {"prompt": "p q?", "chosen": "a b", "rejected": "b a"}
+    with pytest.raises(BadData, match=r"task='pair', or task='choice'"):
+        read_data([row])
+    assert read_data([row], task="pair", language="en").task.kind == "pair"
+    typed = "chosen=correct_answer,rejected=wrong_answer_1"
+    [example] = read_data([row], task="choice", columns=typed, language="en").examples
+    assert example.segments["question"] == "p q?"
+    assert example.options["AB".index(example.label)] == "a b"
+    whole = {"prompt": "p q?", "chosen": "p q? a b", "rejected": "p q? b a"}
+    assert read_data([whole], language="en").task.kind == "pair"
 
 
 def labels_of(rows: Rows) -> dict[str, str]:
@@ -524,6 +691,9 @@ def test_pairs_of_the_same_words_are_a_group_without_a_kind() -> None:
     assert run["derange", "accuracy", "same_words=yes"].value == 0.0
     assert run.conclusion is not None
     assert run.conclusion.n == 100
+    lead = run_result(run).lead
+    assert lead[0].startswith("Right on 100 % of 100 pairs; with words shuffled still on 100 %.")
+    assert not any("same_words" in line for line in lead)  # the conclusion is that of the group
     told = {each.kind: each.text for each in run.conclusion.caveats}
     assert "50 of 150 pairs have the same words" in told["same_words"]
 

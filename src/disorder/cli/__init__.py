@@ -16,8 +16,6 @@ from typer.core import TyperGroup
 from disorder import __version__
 from disorder.cli import (
     audit,
-    board,
-    check,
     compare,
     explain,
     folders,
@@ -102,9 +100,9 @@ app.command(
         'disorder check hf:FOLDER data.jsonl --fail-if "skill_kept > 0.8" --junit check.xml',
         "disorder check model.py:predict data.csv --against runs/accepted",
     ),
-)(check.check)
+)(gate.check)
 app.command("view")(view.view)
-app.command("board")(board.board)
+app.command("board")(compare.board)
 app.add_typer(human.app, name="human")
 app.command(
     "train",

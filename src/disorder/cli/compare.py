@@ -1,4 +1,6 @@
-"""`disorder compare`: how do models differ on the same examples and the same permutations?"""
+"""Runs side by side. `disorder compare`: how do models differ on the same permutations?
+`disorder board`: many runs on one page, to put on a web server or an intranet.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ import typer
 
 from disorder.cli.folders import write
 from disorder.cli.output import print_json, print_text, show
-from disorder.requests.runs import CompareOptions, CompareOutput
+from disorder.requests.runs import BoardOptions, BoardOutput, CompareOptions, CompareOutput
 
 
 def compare(
@@ -40,3 +42,22 @@ def compare(
         print_text(render(result, "latex"), end="")
     else:
         show(result, [f"Page: {html}"] if html else [])
+
+
+def board(
+    runs: Annotated[
+        list[Path], typer.Argument(help="Run folders, or folders that have run folders in them")
+    ],
+    *,
+    options: BoardOptions,
+    output: BoardOutput,
+) -> None:
+    """Rank the models of RUNS on each dataset by the skill they keep: one page, no server needed.
+
+    The page sorts and filters itself, links to a report of each run, and loads nothing from
+    elsewhere.
+    """
+    from disorder.verbs.board import board as make
+
+    made = make(*runs, out=output["out"], **options)
+    show(made.result, [f"Page: {output['out']}/index.html"])

@@ -14,8 +14,8 @@ def sanity(data: o.SomeData, *, options: SanityOptions, output: SanityOutput) ->
     """Does DATA need word order, both texts, all word classes, or can it be gamed?
 
     Trains a quick model on original and on perturbed texts, sets baselines beside it, looks for
-    words that give labels away, for duplicates and for leaks. Ends in one verdict per question,
-    with its interval: report.html, result.json, card.md.
+    words that give labels away, for duplicates and for leaks; no model of yours is called. Ends in
+    one verdict per question, with its interval: report.html, result.json, card.md.
     """
     from disorder.cli.progress import Bar
     from disorder.store.store import UNFINISHED

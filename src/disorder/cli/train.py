@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
@@ -64,7 +65,8 @@ def train(
     if not is_first_process():
         return
     if not output["as_json"]:
-        show(trained.result)
+        is_audited = output["audit"] is not None
+        show(replace(trained.result, next_steps=[]) if is_audited else trained.result)
     audits = None if output["audit"] is None else _audited(trained, output["audit"])
     if output["as_json"]:
         audited = {} if audits is None else {"audit": audits.as_data()}

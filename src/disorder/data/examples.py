@@ -23,17 +23,27 @@ from disorder.data.columns import (
     quoted,
     unknown_target,
 )
-from disorder.data.guessing import SAMPLED, Guess, guess
+from disorder.data.guessing import SAMPLED, STRONG, Guess, guess, looks_of, options_beside
 from disorder.errors import BadData, option
 from disorder.registry import TaskPart
-from disorder.tasks import LETTERS, TaskRow, Written, columns_of, fits, recognised, said
-from disorder.tasks.choice import FEW, may_be_of, placed
-from disorder.tasks.layouts import laid_out
+from disorder.tasks import (
+    LETTERS,
+    TaskRow,
+    Written,
+    columns_of,
+    fits,
+    names_in,
+    recognised,
+    said,
+)
+from disorder.tasks.choice import ANSWER, FEW, PASSAGES, QUESTION, placed
+from disorder.tasks.layouts import laid_out, literal
 from disorder.tasks.ranking import RANKED
 from disorder.types import OF_PROMPTS, TEXT_NAMES, Example, Segment, Segments, text_segments
 
 SourceRow = tuple[str, Mapping[str, Any]]  # where it is ("line 3"), and its columns
 Found = tuple[str, Mapping[str, Any], Example]  # a row, and the example that was made of it
+LABELS = "labels"  # the task of texts with fixed labels, whatever other columns there are
 NO_LABEL = {"", "-1", "-", "-1.0", "nan"}
 MAY_LACK = (*TEXT_NAMES, *OF_PROMPTS, "question", "ask", "context", "passages", "options")
 NO_LABEL_REASON = "no gold label"
@@ -41,7 +51,7 @@ EMPTY_REASON = "empty text"
 REPEATED_REASON = "repeated row"
 LONGEST = 5_000_000  # letters of a text: a million words, more than any model takes
 LONG_REASON = f"a text of more than {LONGEST:,} letters"
-NO_GOLD = "; rows without a gold label cannot be used, but for {}"
+NO_GOLD = "; rows without a gold label can only be audited, with {}"
 INVALID_REASON = "half a character (a lone surrogate)"
 UNREADABLE = (EMPTY_REASON, LONG_REASON, INVALID_REASON)  # rows that no model is asked about
 logger = logging.getLogger(__name__)
@@ -90,13 +100,15 @@ class ExampleReader:
             return
         self.columns = in_one_direction(self.columns, rows[0])
         if not self.is_known:
-            self._recognise(min(rows, key=_n_missing))
+            self._recognise(rows)
         if self.task is not None:
             return
         for column, target in self.columns.items():
             if target not in TARGETS:
                 raise BadData(unknown_target(column, target, rows[0]))
         others = {*self.wanted, *self.group_by, self.family}
+        if is_known_question(self._with_own_names(rows[0])):
+            others |= {"question", "context"}  # they are the texts
         seen = [
             {name: row[name] for name in row if name not in others}
             for row in (as_question(self._with_own_names(raw), self.source) for raw in rows)
@@ -104,7 +116,18 @@ class ExampleReader:
         try:
             found = guess(seen, {}, needs_gold=self.needs_gold, is_head=is_head)
         except BadData as error:
+            for name in () if self.is_known else seen[0]:
+                self._check_no_options_beside(seen, "", name, LABELS)
             raise BadData(f"{self.source}: {error}") from None
+        if not self.is_known and not {"text_a", "label"} <= {*rows[0], *self.columns.values()}:
+            names = {"label": "label"} | {target: name for name, target in found.columns.items()}
+            label = names["label"]
+            if any(str(row.get(label)) == label for row in seen):
+                raise BadData(
+                    f"{self.source}: its first line is taken for the names of columns, but "
+                    f"{label!r} is a label; write a line of names before it (text,label)"
+                )
+            self._check_no_options_beside(seen, names.get("text_a", ""), label, LABELS)
         self._guess = found
         is_told = found.unread and not (
             self.is_known or {"variant", "transformation"} <= {*seen[0]}
@@ -114,8 +137,9 @@ class ExampleReader:
             said = found if is_told else replace(found, unread=())
             logger.log(level, "%s: %s", self.source, said)
 
-    def _recognise(self, raw: Mapping[str, Any]) -> None:
-        """Find out from a row whether the data has another form than texts with labels."""
+    def _recognise(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Find out from some rows whether the data has another form than texts with labels."""
+        raw = min(rows, key=_n_missing)
         if {"text_a", "label"} <= {*raw, *self.columns.values()}:
             self._check_no_options_are_lost(raw)
             return
@@ -127,7 +151,13 @@ class ExampleReader:
         if self.task is not None and self.task.scored == "text":
             if "label" in row:
                 self._raise_two_readings(self.task)
-            self._check_no_list_of_options(row, self.task)
+            used = columns_of(self.task, row)
+            aside = {*used[:-1], *self.wanted, *NAMED_SEGMENTS, *names_in(row, PASSAGES)}
+            laid_out = map(self._laid_out, rows)
+            others = [{key: each[key] for key in each if key not in aside} for each in laid_out]
+            self._check_no_options_beside(others, used[0], used[-1], self.task.name)
+        elif self.task is not None and self.task.scored == "pair":
+            self._check_nothing_before_pairs(row, self.task)
 
     def _with_own_names(self, raw: Mapping[str, Any]) -> dict[str, Any]:
         """A row with the columns that the user named under the names that were given them."""
@@ -146,15 +176,40 @@ class ExampleReader:
             f"{entry.title}; say which: {option('task', 'labels')} or {option('task', entry.name)}"
         )
 
-    def _check_no_list_of_options(self, row: Mapping[str, Any], entry: TaskPart) -> None:
-        """Raise where a question has a list of texts beside it that may be its options."""
-        used = columns_of(entry, row)
-        for name, value in row.items():
-            is_other = name not in (*used, *self.wanted, *NAMED_SEGMENTS)
-            if is_other and isinstance(value, list | tuple) and may_be_of(value, row[used[-1]]):
+    def _check_no_options_beside(
+        self, rows: Sequence[Mapping[str, Any]], question: str, answer: str, task: str
+    ) -> None:
+        """Raise where texts stand beside an answer that may be its options."""
+        columns = options_beside(rows, answer)
+        if not columns:
+            return
+        looks = {name: looks_of([row.get(name) for row in rows]) for name in rows[0]}
+        texts = [name for name in looks if looks[name].kind == "text" and name not in columns]
+        question = question or (texts[0] if len(texts) == 1 else "")
+        for name, target, names in ((question, "question", QUESTION), (answer, "answer", ANSWER)):
+            if name and not names_in({name: ""}, names):
+                columns[name] = target
+        named = {target: name for name, target in self.columns.items()}
+        typed = {named.get(name, name): target for name, target in columns.items()}
+        pairs = ",".join(f"{name}={target}" for name, target in typed.items() if name != target)
+        raise BadData(
+            f"{self.source}: {quoted(typed)} may be a question with options; say so with "
+            f"{option('columns', pairs)}, or {option('task', task)}"
+        )
+
+    def _check_nothing_before_pairs(self, row: Mapping[str, Any], entry: TaskPart) -> None:
+        """Raise where both texts of a pair answer something that a pair is read without."""
+        good, bad = columns_of(entry, row)
+        for name in names_in(row, QUESTION):
+            asked = row[name]
+            if not isinstance(asked, str) or not asked.strip():
+                continue
+            if not all(str(row[each]).lstrip().startswith(asked.strip()) for each in (good, bad)):
+                as_choice = option("columns", f"{good}=correct_answer,{bad}=wrong_answer_1")
                 raise BadData(
-                    f"{self.source}: {name!r} may hold the options of a question; say so with "
-                    f"{option('columns', f'{name}=options')}, or {option('task', entry.name)}"
+                    f"{self.source}: {good!r} and {bad!r} may be two answers to {name!r}, which a "
+                    f"pair is read without; say which: {option('task', entry.name)}, or "
+                    f"{option('task', 'choice')} with {as_choice}"
                 )
 
     def _laid_out(self, raw: Mapping[str, Any]) -> dict[str, Any]:
@@ -180,6 +235,8 @@ class ExampleReader:
             logger.info(
                 "%s: %s", self.source, said(entry, self._laid_out(given[0][1]), settled, way)
             )
+            if entry.scored != "ranking":
+                self._say_unread(entry, given[:SAMPLED])
         for (where, raw, _), found in zip(given, settled, strict=True):
             reason = _unusable(found)
             if reason:
@@ -187,6 +244,21 @@ class ExampleReader:
             else:
                 self._add_documents(found.documents, where)
                 yield where, raw, _example_of(found, self._name(self._with_own_names(raw)))
+
+    def _say_unread(self, entry: TaskPart, given: Sequence[tuple[str, Any, TaskRow]]) -> None:
+        """Say which columns look like texts and are read by nobody: a passage, for instance."""
+        rows = [self._laid_out(raw) for _, raw, _ in given]
+        read = [{*_texts_of(found.segments)} for _, _, found in given]
+        used = {*columns_of(entry, rows[0]), *names_in(rows[0], ANSWER), *self.group_by}
+        unread = []
+        for name in [name for name in rows[0] if name not in used]:
+            texts = [_texts_in(row.get(name)) for row in rows]
+            look = looks_of([" ".join(each) for each in texts])
+            is_read = all({*each} <= known for each, known in zip(texts, read, strict=True))
+            if look.kind == "text" and look.n_words >= STRONG and not is_read:
+                unread.append(name)
+        if unread:
+            logger.warning("%s: %s", self.source, Guess({}, tuple(unread)))
 
     def _add_documents(self, documents: Mapping[str, str], where: str) -> None:
         if documents is not self._corpus:
@@ -403,6 +475,17 @@ def _texts_of(segments: Segments) -> list[str]:
     for segment in segments.values():
         found += [segment] if isinstance(segment, str) else segment
     return found
+
+
+def _texts_in(value: Any) -> list[str]:
+    """All texts of a cell, however deep."""
+    if isinstance(value, str):
+        value = literal(value) or value
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        return [text for each in value for text in _texts_in(each)]
+    return [value] if isinstance(value, str) else []
 
 
 def _unusable(found: TaskRow) -> str:

@@ -14,6 +14,9 @@ from typing import Any, Literal
 
 from disorder.errors import BadData, option
 from disorder.languages.scripts import is_one_of_unspaced, n_words
+from disorder.tasks import LETTERS
+from disorder.tasks.choice import LETTER, TEXT, WAYS, ways_of
+from disorder.tasks.layouts import columns_each, is_nothing, named_options
 
 SAMPLED = 1000  # rows that a guess looks at
 PAIRS = (
@@ -43,6 +46,7 @@ ASIDE = re.compile(
     "year|month|day|country|domain|genre|annotator|version|url|length)|unnamed .*|"
 )
 TEXTS = ("text_a", "text_b")
+TRIED = 50  # rows in which options are looked for
 STRONG = 4.0  # words of a text, in the mean; a name or a title may have fewer
 WEAK = 1.5
 MOST_LABELS = 200  # that a column may have and be taken for a label without its name
@@ -91,7 +95,8 @@ class Guess:
             what = (
                 "looks like a text and is" if len(self.unread) == 1 else "look like texts and are"
             )
-            said.append(f"{'' if said else 'column '}{names} {what} not read")
+            are = "" if said else "column " if len(self.unread) == 1 else "columns "
+            said.append(f"{are}{names} {what} not read")
         return "; ".join(said)
 
 
@@ -132,6 +137,58 @@ def guess(
         if name not in found and each.kind == "text" and each.n_words >= weakest
     )
     return Guess(found, unread, any(not _is_usual(names) for names in asked))
+
+
+def options_beside(rows: Sequence[Mapping[str, Any]], answer: str) -> dict[str, str]:
+    """Columns that may hold the options that a column is the answer to, and what to call them.
+
+    >>> rows = [{"q": "Q?", "r1": "x", "r2": "y", "r3": "z", "best": n} for n in "132"]
+    >>> options_beside(rows, "best")
+    {'r1': 'A', 'r2': 'B', 'r3': 'C'}
+    """
+    rows = [row for row in rows[:TRIED] if not is_nothing(row.get(answer))]
+    if not rows:
+        return {}
+    found = [
+        {name: "options"}
+        for name, given in rows[0].items()
+        if isinstance(given, list | tuple | Mapping) and name != answer
+    ]
+    found += [
+        {name: letter for letter, name in zip(LETTERS, of.values(), strict=False)}
+        for of in columns_each(rows[0])
+        if answer not in of.values()
+    ]
+    letters = {str(row[answer]).strip().upper() for row in rows}
+    if letters <= {*LETTERS} and len(letters) > 2:  # the columns before, whatever their names
+        n = LETTERS.index(max(letters)) + 1
+        names = list(rows[0])
+        found.append(dict(zip(names[: names.index(answer)][-n:], LETTERS[:n], strict=False)))
+    return next((columns for columns in found if _are_options(rows, columns, answer)), {})
+
+
+def _are_options(
+    rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], answer: str
+) -> bool:
+    """Whether texts are those that answers choose among: by letter or text, or by place, if rows
+    have as many of them and answers name nearly all of them. Two texts and a number may be a pair.
+    """
+    sizes = set()
+    has_words = False
+    answers = {str(row[answer]) for row in rows}
+    ways = {*WAYS}
+    for row in rows:
+        is_list = "options" in columns.values()
+        given = row.get(next(iter(columns))) if is_list else [row.get(name) for name in columns]
+        texts, _ = named_options(given)
+        if not all(isinstance(text, str) for text in texts):
+            return False
+        has_words |= not all(map(_is_number, texts))
+        ways &= ways_of(given, row[answer])
+        sizes.add(len(texts))
+    size = max(sizes)
+    is_by_place = sizes == {size} and size > 2 and len(answers) >= min(size, len(rows) // 2)
+    return has_words and (bool(ways & {LETTER, TEXT}) or (bool(ways) and is_by_place))
 
 
 def looks_of(values: Sequence[Any]) -> ColumnLook:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from disorder.data.examples import ExampleReader, SourceRow
+from disorder.data.examples import LABELS, ExampleReader, SourceRow
 from disorder.data.sources import DataSource, open_source
 from disorder.data.tasks import guess_task, is_number, known_tasks, same_number_twice
 from disorder.errors import BadData, DisorderError, UnknownName, option
@@ -38,7 +38,6 @@ from disorder.tasks.ranking import RANKED
 from disorder.types import Bools, Dataset, Example, Task, listed_segment
 from disorder.types.corpus import Corpus
 
-LABELS = "labels"  # the task of texts with fixed labels, whatever other columns there are
 LIKELIHOOD = "likelihood"  # the task of texts without labels, for the likelihoods of a model
 LANGUAGE_COLUMN = "language"  # that says of each row which one it is in
 MAX_GROUPS = 100

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from disorder.metrics.acceptance import threshold
-from disorder.metrics.reference_models import references
 from disorder.metrics.scoring import (
     CURTAILED,
     LABELS_ONLY,
@@ -13,6 +12,7 @@ from disorder.metrics.scoring import (
     measure,
     metric_names,
     planned_names,
+    references,
     scores,
 )
 from disorder.metrics.statistics.anytime import Anytime, AnytimeRatio, StopRule

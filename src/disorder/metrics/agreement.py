@@ -10,7 +10,7 @@ import numpy as np
 from disorder.errors import NothingToMeasure
 from disorder.metrics.statistics.decomposition import Mean
 from disorder.registry import metric
-from disorder.types import Floats, Ints, Outcomes
+from disorder.types import Bools, Floats, Ints, Outcomes
 
 
 @metric(
@@ -25,9 +25,17 @@ from disorder.types import Floats, Ints, Outcomes
 )
 def agreement(outcomes: Outcomes) -> Mean:
     """Share of perturbed texts whose prediction is unchanged; for copies, the share given the
-    task's default label.
+    task's default label. In natural audits it is about the originals that were answered.
     """
-    return Mean.over_all(unchanged(outcomes))
+    answered = has_prediction(outcomes)
+    return Mean.over(unchanged(outcomes), answered, otherwise="no original text was answered")
+
+
+def has_prediction(outcomes: Outcomes) -> Bools:
+    """Which originals have a prediction that another one can agree with: an abstention has none."""
+    if outcomes.is_copy or outcomes.fidelity != "natural":
+        return np.ones(len(outcomes), dtype=bool)
+    return np.asarray(outcomes.original_label >= 0)
 
 
 def unchanged(outcomes: Outcomes) -> Floats:

@@ -1,4 +1,5 @@
-"""Answer match: SQuAD's exact match and F1 of an answer against the gold ones.
+"""How far texts agree: SQuAD's exact match and F1 of an answer against the gold ones, and the share
+of one text's words that another has too.
 
 Rajpurkar et al. (2016, 2018). Answers are compared in lower case, without punctuation and articles.
 Where a question has no gold answer, the empty answer is correct.
@@ -9,7 +10,7 @@ from __future__ import annotations
 import re
 import string
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 ARTICLES = re.compile(r"\b(a|an|the)\b")
 NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -59,3 +60,23 @@ def _overlap(given: Sequence[str], wanted: Sequence[str]) -> float:
         return float(given == wanted)
     common = (Counter(given) & Counter(wanted)).total()
     return 2 * common / (len(given) + len(wanted))
+
+
+def word_overlap(
+    first: Sequence[Hashable], second: Sequence[Hashable], *, distinct: bool
+) -> float | None:
+    """The share of the words of `second` that stand in `first`; None if `second` has no words.
+
+    With `distinct` each different word counts once (the sanity check: a repeated word is no further
+    evidence); without, each occurrence counts (NDSC's figure: what a reader of the text meets).
+
+    >>> word_overlap("a b c".split(), "a a x".split(), distinct=False)
+    0.6666666666666666
+    >>> word_overlap("a b c".split(), "a a x".split(), distinct=True)
+    0.5
+    """
+    known = set(first)
+    counted = set(second) if distinct else second
+    if not counted:
+        return None
+    return sum(word in known for word in counted) / len(counted)

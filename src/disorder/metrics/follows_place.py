@@ -11,7 +11,8 @@ from disorder.types import Outcomes
 @metric(
     title="follows the place",
     meaning="how far answers follow the place of an option when options move: 0 when the content "
-    "decides or the model guesses, 1 when it always gives the same letter",
+    "decides or the model guesses, 1 when it always gives the same letter (of two options: more "
+    "than the content, −1 when that alone decides)",
     better="near 0",
     of="options",
     position=16,

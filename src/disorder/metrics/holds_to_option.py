@@ -11,7 +11,7 @@ from disorder.types import Outcomes
 @metric(
     title="holds to the option",
     meaning="how far answers follow the content of an option when options move: 1 when the content "
-    "decides, 0 when the model guesses or follows the place",
+    "decides, 0 when the model guesses or follows the place (of two options: more than the place)",
     better="near 1",
     of="options",
     position=17,

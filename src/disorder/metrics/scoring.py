@@ -1,13 +1,19 @@
 """Scoring: which metrics apply to some outcomes, and what they say.
 
-A metric is named as in run files: `p_c`, or with its parameter `omega@0.5`.
+A metric is named as in run files: `p_c`, or with its parameter `omega@0.5`. Beside a model stand
+the papers' imaginary ones, which share the predictions for original texts: UNLI's Model A takes
+every perturbed text for meaningless and rejects it; B guesses uniformly; C is a bag of words and
+never changes its prediction.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
+
+import numpy as np
 
 from disorder.errors import DisorderError, NothingToMeasure, UnknownName, option
 from disorder.metrics.statistics.decomposition import (
@@ -18,6 +24,7 @@ from disorder.metrics.statistics.decomposition import (
     Share,
 )
 from disorder.metrics.statistics.skill_ratio import SkillRatio
+from disorder.randomness import generator
 from disorder.registry import MetricPart, metric_named, parts
 from disorder.types import ORIGINAL, Fidelity, Outcomes, Score, Task
 
@@ -225,3 +232,43 @@ def _measured_on(
 def limits(metrics: Iterable[str], task: Task, fidelity: Fidelity) -> list[Fraction]:
     """The shares of accepted permutations that decide an example for all of these scores."""
     return sorted({Metric.named(metric).limit(task, fidelity) for metric in metrics})
+
+
+def references(outcomes: Outcomes) -> Iterator[tuple[str, Outcomes]]:
+    """The reference models by name with their outcomes.
+
+    One after another, since each is as large as the outcomes themselves.
+    """
+    if outcomes.task.reject_label is not None:
+        yield "A: rejects", _rejects(outcomes)
+    yield "B: guesses", _guesses(outcomes)
+    yield "C: bag of words", _unchanged(outcomes)
+
+
+def _rejects(outcomes: Outcomes) -> Outcomes:
+    assert outcomes.task.reject_label is not None
+    number = outcomes.task.labels.index(outcomes.task.reject_label)
+    certain = np.eye(len(outcomes.task.labels), dtype=np.float32)[number]
+    return _predicting(outcomes, np.broadcast_to(certain, outcomes.predictions.shape))
+
+
+def _guesses(outcomes: Outcomes) -> Outcomes:
+    m = len(outcomes.task.labels)
+    n_examples, n_variants = outcomes.predictions.shape[:2]
+    picks = [
+        generator(outcomes.seed, "guess", str(i)).integers(m, size=n_variants)
+        for i in outcomes.example
+    ]
+    numbers = np.array(picks, dtype=np.int64).reshape(n_examples, n_variants)
+    return _predicting(outcomes, np.eye(m, dtype=np.float32)[numbers])
+
+
+def _unchanged(outcomes: Outcomes) -> Outcomes:
+    original = outcomes.original[:, None, :]
+    return _predicting(outcomes, np.broadcast_to(original, outcomes.predictions.shape))
+
+
+def _predicting(outcomes: Outcomes, predictions: Any) -> Outcomes:
+    """The outcomes with other predictions for the variants that exist."""
+    kept = np.where(outcomes.is_predicted[:, :, None], predictions, np.float32(np.nan))
+    return replace(outcomes, predictions=kept)

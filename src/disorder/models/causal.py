@@ -54,7 +54,7 @@ def causal(address: str, *, task: Task, prompt: Prompt | None = None) -> Predict
     fingerprint = fingerprint_of("causal", address, network)
     causal_network = CausalNetwork(network, tokenizer)
     if task.is_likelihood or task.kind == "pair":
-        return LikelihoodModel(causal_network, fingerprint, causal_network.notes)
+        return LikelihoodModel(causal_network, fingerprint)
     return CausalModel(causal_network, prompt or prompt_for(task), fingerprint)
 
 

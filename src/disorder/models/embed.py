@@ -15,17 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from disorder.errors import BadData, BadModel, BadSetting, MissingPackage, option
+from disorder.errors import BadData, BadModel, MissingPackage, option
 from disorder.models.fingerprints import check_complete, hub_fingerprint, path_fingerprint
 from disorder.models.hf_network import TextNetwork, word_tokens
 from disorder.models.inputs.batches import Feed, best_device
 from disorder.models.onnx import Onnx
 from disorder.models.outputs import sigmoid_columns
-from disorder.models.protocols import Batching, Counting, Embeds, Notes, Precision, Truncates
+from disorder.models.protocols import Embeds, MadeOf, Truncates
 from disorder.registry import model
 from disorder.safe_io import read_json
 from disorder.store.hub import hub_access, why_not_loaded
-from disorder.types import Costs, Floats, Predictor, Task, Texts
+from disorder.types import Floats, Predictor, Task, Texts
 
 PLAIN = ("Transformer", "Pooling", "Normalize")  # modules that are done here
 POOLINGS = ("mean", "cls", "max")
@@ -81,36 +81,35 @@ def _has_weights(folder: Path) -> bool:
     return any(folder.glob("*.safetensors")) or not any(folder.glob("**/*.onnx"))
 
 
-class Similarity:
+class Similarity(MadeOf):
     """Pairs of texts by the cosine of their vectors; a text that occurs again is embedded once.
 
     With two labels, those above the threshold are similar: the task's label of two copies, where
     it has one.
     """
 
-    is_costly = True
+    model: Embeds
 
     def __init__(self, embedder: Embeds, task: Task, threshold: float | None = None) -> None:
-        self.embedder = embedder
+        super().__init__(embedder)
+        self.is_costly = True
         self.threshold = threshold
         self.labels = _labels(task)
         # whether the second label is known to be that of similar texts
         self.knows_labels = len(task.labels) == 2 and similar_label(task) is not None
-        self.counts = embedder.counts if isinstance(embedder, Counting) else Costs()
-        self.precisions = embedder.precisions if isinstance(embedder, Precision) else ("fp32",)
         self._kept: dict[str, Floats] = {}
 
     @property
     def fingerprint(self) -> str:
         """That of the embedder, and the threshold of labels."""
-        own = self.embedder.fingerprint
+        own = self.model.fingerprint
         is_cut = self.labels and self.threshold is not None
         return f"{own}/{self.threshold!r}" if own and is_cut else own
 
     @property
     def notes(self) -> list[str]:
         """What the embedder says, and from which cosine on a pair is similar."""
-        own = list(self.embedder.notes) if isinstance(self.embedder, Notes) else []
+        own = super().notes
         if not self.labels or self.threshold is None:
             return own
         return [
@@ -119,22 +118,12 @@ class Similarity:
             f"{self.threshold:.3f}",
         ]
 
-    @property
-    def batch_size(self) -> int | None:
-        """Texts in a batch; None leaves it to the embedder."""
-        return self.embedder.batch_size if isinstance(self.embedder, Batching) else None
-
-    @batch_size.setter
-    def batch_size(self, value: int | None) -> None:
-        if isinstance(self.embedder, Batching):
-            self.embedder.batch_size = value
-
     def readable(self, texts: Texts, /) -> Texts:
         """Each text, cut at a word where the embedder would not read it to the end."""
-        if not isinstance(self.embedder, Truncates):
+        if not isinstance(self.model, Truncates):
             return texts
         first, second = (
-            None if text is None else self.embedder.readable((text, None))[0] for text in texts
+            None if text is None else self.model.readable((text, None))[0] for text in texts
         )
         return str(first), second
 
@@ -142,12 +131,6 @@ class Similarity:
         """Call the labels different and similar, where the user says what that means."""
         self.labels = LABELS
         self.knows_labels = True
-
-    def use_precision(self, precision: str) -> None:
-        """Embed in this number format from now on."""
-        if not isinstance(self.embedder, Precision):
-            raise BadSetting("embed", precision=precision, need="fp32")
-        self.embedder.use_precision(precision)
 
     def __call__(self, texts: Sequence[Texts], /) -> Floats:
         """The cosine of each pair, or the probabilities of its labels."""
@@ -181,7 +164,7 @@ class Similarity:
         """The vector of each text, of length 1."""
         new = [text for text in dict.fromkeys(texts) if text not in self._kept]
         if new:
-            found = self.embedder.embed(new).astype(np.float32)
+            found = self.model.embed(new).astype(np.float32)
             if found.ndim != 2 or len(found) != len(new) or not np.isfinite(found).all():
                 raise BadModel("the embedder gave no row of finite numbers for each text")
             lengths = np.linalg.norm(found, axis=1, keepdims=True)

@@ -13,7 +13,7 @@ import numpy as np
 
 from disorder.errors import BadModel, option
 from disorder.models.outputs import softmax
-from disorder.models.protocols import Costly, Precision, Scores
+from disorder.models.protocols import MadeOf, Scores
 from disorder.types import Floats, Predictor, Texts
 from disorder.types.predictions import ABSTAINS, ANSWERED, Predictions
 
@@ -23,7 +23,7 @@ def likelihood_of(name: str, predictor: Predictor) -> Predictor:
     if isinstance(predictor, LikelihoodModel):
         return predictor
     if isinstance(predictor, Scores):
-        return LikelihoodModel(predictor, predictor.fingerprint, [])
+        return LikelihoodModel(predictor, predictor.fingerprint)
     raise BadModel(
         f"{name} does not give the likelihood of a text; {option('score', 'order_rank')} needs a "
         "causal: or "
@@ -31,29 +31,34 @@ def likelihood_of(name: str, predictor: Predictor) -> Predictor:
     )
 
 
-class LikelihoodModel:
+class TextScores(MadeOf):
+    """What a model that scores texts is made into; a text that occurs again is scored once."""
+
+    model: Scores
+
+    def __init__(self, model: Scores, fingerprint: str) -> None:
+        super().__init__(model)
+        self.fingerprint = fingerprint
+
+    def scores_of(self, pairs: Sequence[Texts]) -> dict[str, float]:
+        """The score of every text."""
+        single = list(dict.fromkeys(text for pair in pairs for text in pair if text is not None))
+        return dict(zip(single, self.model.log_likelihoods(single).tolist(), strict=True))
+
+
+class LikelihoodModel(TextScores):
     """Predicts the log-probability of a text; of a pair, the sum of both texts by themselves, so
     that a text that is not perturbed makes no difference.
     """
 
     labels: tuple[str, ...] = ()
 
-    def __init__(self, scorer: Scores, fingerprint: str, notes: list[str]) -> None:
-        self.scorer = scorer
-        self.is_costly = isinstance(scorer, Costly) and scorer.is_costly
-        self.fingerprint = f"{fingerprint}/likelihood" if fingerprint else ""
-        self.notes = notes
-        self.precisions = scorer.precisions if isinstance(scorer, Precision) else ("fp32",)
-
-    def use_precision(self, precision: str) -> None:
-        """Predict in this number format from now on."""
-        if isinstance(self.scorer, Precision):
-            self.scorer.use_precision(precision)
+    def __init__(self, model: Scores, fingerprint: str) -> None:
+        super().__init__(model, f"{fingerprint}/likelihood" if fingerprint else "")
 
     def __call__(self, texts: Sequence[Texts], /) -> Floats:
-        """One log-probability per text or pair; a text that occurs again is scored once."""
-        single = list(dict.fromkeys(text for pair in texts for text in pair if text is not None))
-        scores = dict(zip(single, self.scorer.log_likelihoods(single).tolist(), strict=True))
+        """One log-probability per text or pair."""
+        scores = self.scores_of(texts)
         return np.array(
             [[sum(scores[text] for text in pair if text is not None)] for pair in texts]
         )
@@ -65,38 +70,28 @@ PREFERRED = ("good", "bad")
 def preference_of(name: str, predictor: Predictor) -> Predictor:
     """A predictor of preferences, made of what a model can score."""
     if isinstance(predictor, LikelihoodModel):
-        return PreferenceModel(predictor.scorer, predictor.fingerprint, predictor.notes)
+        return PreferenceModel(predictor.model, predictor.fingerprint)
     if isinstance(predictor, Scores):
-        return PreferenceModel(predictor, predictor.fingerprint, [])
+        return PreferenceModel(predictor, predictor.fingerprint)
     raise BadModel(
         f"{name} gives no score for a text by itself; pairs need a causal: or masked: model, or a "
         "function that returns one number per text"
     )
 
 
-class PreferenceModel:
-    """The share of either text of a pair: their scores through a softmax. A text that occurs again
-    is scored once; a model that scores both alike prefers neither, and abstains.
+class PreferenceModel(TextScores):
+    """The share of either text of a pair: their scores through a softmax. A model that scores both
+    alike prefers neither, and abstains.
     """
 
     labels = PREFERRED
 
-    def __init__(self, scorer: Scores, fingerprint: str, notes: list[str]) -> None:
-        self.scorer = scorer
-        self.is_costly = isinstance(scorer, Costly) and scorer.is_costly
-        self.fingerprint = f"{fingerprint}/preference" if fingerprint else ""
-        self.notes = notes
-        self.precisions = scorer.precisions if isinstance(scorer, Precision) else ("fp32",)
-
-    def use_precision(self, precision: str) -> None:
-        """Predict in this number format from now on."""
-        if isinstance(self.scorer, Precision):
-            self.scorer.use_precision(precision)
+    def __init__(self, model: Scores, fingerprint: str) -> None:
+        super().__init__(model, f"{fingerprint}/preference" if fingerprint else "")
 
     def __call__(self, texts: Sequence[Texts], /) -> Predictions:
         """A row per pair: the share of its first text, and of its second."""
-        single = list(dict.fromkeys(text for pair in texts for text in pair if text is not None))
-        scores = dict(zip(single, self.scorer.log_likelihoods(single).tolist(), strict=True))
+        scores = self.scores_of(texts)
         found = np.array([[scores[str(a)], scores[str(b)]] for a, b in texts]).reshape(-1, 2)
         is_tie = found[:, 0] == found[:, 1]
         outcomes = np.where(is_tie, ABSTAINS, ANSWERED).astype(object)

@@ -37,7 +37,7 @@ def masked(address: str, *, task: Task) -> Predictor:
         )
     network, tokenizer = loaded_network("masked", address)
     scorer = MaskedNetwork(network, tokenizer)
-    return LikelihoodModel(scorer, fingerprint_of("masked", address, network), scorer.notes)
+    return LikelihoodModel(scorer, fingerprint_of("masked", address, network))
 
 
 class MaskedNetwork(FittingBatches):

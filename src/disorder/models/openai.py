@@ -182,6 +182,8 @@ class ServerModel(PromptedModel):
                 f"the server does not count tokens, or not right, for {n:,} of "
                 f"{int(self.counts['questions']):,} questions: estimated at four characters each"
             )
+        if not self.endpoint.is_listed:
+            yield f"the server answers as {self.endpoint.model}, which its list of models lacks"
         for name, words in self.endpoint.left_out.items():
             yield (
                 f"the server refuses {name} {USUAL[name]} ({words}): answers are drawn at its own, "

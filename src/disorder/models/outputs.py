@@ -35,12 +35,15 @@ def sigmoid_columns(found: Floats, *, is_share: bool) -> Floats:
 
 def checked(name: str, predictions: Any, n: int, labels: Sequence[str]) -> Predictions:
     """The predictions as an n × labels array of probabilities with their outcomes, or an error that
-    says what is wrong with them. An array without outcomes is of a model that always answers.
+    says what is wrong with them. An array without outcomes is of a model that always answers, but
+    for rows that are not finite, unless all are.
     """
     if not isinstance(predictions, Predictions):
-        array = _shaped(name, predictions, n, labels)
-        _check_values(name, array, labels)
-        return Predictions.answered(array)
+        array = _shaped(name, predictions, n, labels).copy()
+        is_finite = np.isfinite(array).all(axis=1)
+        _check_values(name, array[is_finite] if is_finite.any() else array, labels)
+        array[~is_finite] = np.nan
+        return Predictions(array, np.where(is_finite, ANSWERED, NOT_FINITE).astype(object))
     array = _shaped(name, predictions.values, n, labels).copy()
     found = Predictions(array, _outcomes(name, predictions.outcomes, n))
     array[found.is_failed] = np.nan
@@ -257,6 +260,7 @@ def calibration_of(spec: str) -> Calibration | None:
     return found
 
 
+NOT_FINITE = f"{FAILED}its numbers are not finite"  # an outcome
 UNREAD = "the reply cannot be read"
 IS_UNREAD = FAILED + UNREAD  # the outcome
 MOST = 10  # texts up to which nothing is concluded

@@ -3,7 +3,7 @@
 A model needs to be a `Predictor` and nothing else. A backend that can do more has the methods of a
 protocol below, and whoever wants the capability tests `isinstance(model, Protocol)`. Nothing is
 looked for by name anywhere else. Objects that are no predictors yet (functions with labels,
-scikit-learn estimators) are described at the end.
+scikit-learn estimators) are described at the end, and `MadeOf`, for a predictor made of a model.
 """
 
 from __future__ import annotations
@@ -11,44 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Generator, Sequence
 from typing import Any, Protocol, runtime_checkable
 
+from disorder.errors import BadModel, option
 from disorder.types import (
     Costs,
     Floats,
     Pair,
-    Predictor,
     Segments,
     Texts,
     TokenUnit,
     Variants,
 )
 from disorder.types.predictions import Prediction, Predictions
-
-__all__ = [
-    "Attention",
-    "Batching",
-    "ClassEstimator",
-    "Costly",
-    "Counting",
-    "Embeds",
-    "Estimator",
-    "Generates",
-    "Gradients",
-    "Head",
-    "Labelled",
-    "Notes",
-    "Pieces",
-    "Precision",
-    "Predictor",
-    "ProbabilityEstimator",
-    "Reranks",
-    "Scores",
-    "Streaming",
-    "TakesSegments",
-    "Timed",
-    "TokenUnits",
-    "Tokens",
-    "Truncates",
-]
 
 Head = tuple[int, int]  # layer, number within the layer
 
@@ -259,3 +232,39 @@ class ClassEstimator(Protocol):
     """A fitted scikit-learn classifier, which knows its classes."""
 
     classes_: Any
+
+
+class MadeOf:
+    """A predictor that is made of a model: what it costs, how it runs and what it says of itself
+    are those of the model.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+        self.is_costly = isinstance(model, Costly) and model.is_costly
+        self.counts = model.counts if isinstance(model, Counting) else Costs()
+        self.precisions = model.precisions if isinstance(model, Precision) else ("fp32",)
+
+    @property
+    def notes(self) -> list[str]:
+        """What the model says of itself."""
+        return list(self.model.notes) if isinstance(self.model, Notes) else []
+
+    @property
+    def batch_size(self) -> int | None:
+        """Texts in a batch; None leaves it to the model."""
+        return self.model.batch_size if isinstance(self.model, Batching) else None
+
+    @batch_size.setter
+    def batch_size(self, value: int | None) -> None:
+        if isinstance(self.model, Batching):
+            self.model.batch_size = value
+
+    def use_precision(self, precision: str) -> None:
+        """Predict in this number format from now on."""
+        if not isinstance(self.model, Precision):
+            raise BadModel(
+                f"this model runs in one precision only; {option('precision', precision)} is for "
+                "models of a folder or the hub"
+            )
+        self.model.use_precision(precision)

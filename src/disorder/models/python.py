@@ -29,8 +29,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from disorder.errors import BadModel, DisorderError, option
-from disorder.models.answering import Graded
-from disorder.models.choosing_function import ChoosingFunction
+from disorder.models.answering import ChoosingFunction, Graded
 from disorder.models.embed import LABELS, Similarity, from_embedder, is_embedder
 from disorder.models.likelihood import ScoreFunction
 from disorder.models.outputs import checked, from_label_scores

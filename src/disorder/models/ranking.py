@@ -15,48 +15,26 @@ import numpy as np
 from disorder.errors import BadModel, option
 from disorder.models.answering import Match
 from disorder.models.embed import Similarity
-from disorder.models.protocols import Batching, Costly, Counting, Notes, Precision, Reranks
+from disorder.models.protocols import MadeOf, Reranks
 from disorder.models.rerank import by_query
-from disorder.types import Costs, Floats, Ints, Predictor, Segments, Task, Texts, listed_segment
+from disorder.types import Floats, Ints, Predictor, Segments, Task, Texts, listed_segment
 
 MOST_READ = 200  # documents per query that a reranker reads without being told to
 AT_ONCE = 256  # queries whose scores are held together
 
 
-class Ranker:
+class Ranker(MadeOf):
     """The score of the ranking of each query: a row is how good it is, and what it lacks to 1."""
 
     def __init__(self, model: Any, match: Match, task: Task) -> None:
         assert task.corpus is not None
+        super().__init__(model)
         self.labels = task.labels
         corpus = task.corpus
-        self.model = model
-        self.is_costly = isinstance(model, Costly) and model.is_costly
         self.match = match
         self.corpus = corpus
         own = model.fingerprint
         self.fingerprint = f"{own}/{match.__name__}/{corpus.fingerprint}" if own else ""
-        self.counts = model.counts if isinstance(model, Counting) else Costs()
-        self.precisions = model.precisions if isinstance(model, Precision) else ("fp32",)
-
-    @property
-    def notes(self) -> list[str]:
-        """What the model says of itself."""
-        return list(self.model.notes) if isinstance(self.model, Notes) else []
-
-    @property
-    def batch_size(self) -> int | None:
-        """Texts in a batch; None leaves it to the model."""
-        return self.model.batch_size if isinstance(self.model, Batching) else None
-
-    @batch_size.setter
-    def batch_size(self, value: int | None) -> None:
-        if isinstance(self.model, Batching):
-            self.model.batch_size = value
-
-    def use_precision(self, precision: str) -> None:
-        """Compute in this number format from now on."""
-        self.model.use_precision(precision)
 
     def __call__(self, texts: Sequence[Texts], /) -> Floats:
         """A text alone is no query."""

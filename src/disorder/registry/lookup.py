@@ -111,7 +111,11 @@ class Part:
             name=self.name,
             summary=self.summary,
             paper=self.paper,
-            settings=", ".join(f"{name}={_shown(value)}" for name, value in self.settings.items()),
+            settings=", ".join(
+                f"{name}={_shown(value)}"
+                for name, value in self.settings.items()
+                if value is not inspect.Parameter.empty
+            ),
             origin="built in" if self.is_built_in else "plugin",
             **({"form": self.name} | self.known()),
         )

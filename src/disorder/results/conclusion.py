@@ -162,8 +162,17 @@ def verdict(run: Run) -> str:
         return told
     if run.conclusion is None:
         return _of_figures(run)
-    groups = [f"{group}: {brief(found)}" for group, found in run.conclusions.items()]
-    return "\n".join([*_sentences(run.conclusion), *groups])
+    return "\n".join([*_sentences(run.conclusion), *of_groups(run)])
+
+
+def of_groups(run: Run) -> list[str]:
+    """The conclusion of each group in half a line, but for one that is the whole conclusion."""
+    whole = run.conclusion
+    return [
+        f"{group}: {brief(found)}"
+        for group, found in run.conclusions.items()
+        if whole is None or (found.because, found.n) != (whole.because, whole.n)
+    ]
 
 
 def sentence(found: Conclusion) -> str:
@@ -327,10 +336,11 @@ def _option_verdict(run: Run) -> str:
         return "No verdict: no question has two answered orders of its options."
     figures = f"{record.value:.2f} [{record.low:.2f}, {record.high:.2f}]".replace("-", "−")
     claim = "follows" if record.low > 0 else "is not shown to follow"
-    told = (
-        f"Its answer {claim} the position of the option: {figures} (0 = the content decides or it "
-        "guesses, 1 = always the same letter)."
-    )
+    legend = "0 = the content decides or it guesses, 1 = always the same letter"
+    if len(run.labels) == 2 or record.high < 0:
+        claim = "does not follow" if record.high < 0 else claim
+        legend = "1 = always the same letter, −1 = always the same content, 0 = a guess"
+    told = f"Its answer {claim} the position of the option: {figures} ({legend})."
     places = run.figures.get(record.transformation, {}).get("places")
     return f"{told}\n{_places_in_words(places)}" if places else told
 

@@ -90,9 +90,7 @@ def _source(run: Run, request: type) -> list[str]:
 def _explain(run: Run, why: str) -> Iterator[NextStep]:
     source = _source(run, ExplainOptions)
     if source:
-        is_cheap = bool(run.labels) and not must_be_named(run.model) and not run.prompt
-        by = ["--by", "leave_one_out"] if is_cheap else []
-        yield NextStep(command_line("explain", *source, *by), why)
+        yield NextStep(command_line("explain", *source), why)
 
 
 def _sanity(run: Run, why: str) -> Iterator[NextStep]:

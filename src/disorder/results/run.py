@@ -136,6 +136,7 @@ class Run(BaseModel):
     seconds: float = 0.0
     n_examples: int
     n_available: int
+    n_families: int | None = None  # of these examples; None where intervals are over examples
     n_predictions: int = 0
     has_probabilities: bool | None = None  # None in runs of older versions
     profile: dict[str, float] = Field(default_factory=dict)

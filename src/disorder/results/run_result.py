@@ -12,7 +12,7 @@ from typing import Any
 from disorder.errors import DisorderError, UnknownName
 from disorder.registry import TransformationPart, parts
 from disorder.results import charts
-from disorder.results.conclusion import MAIN, Conclusion, brief, conclusion_rules, figures
+from disorder.results.conclusion import MAIN, Conclusion, conclusion_rules, figures, of_groups
 from disorder.results.next_steps import next_steps
 from disorder.results.result import Cell, Figure, Grid, Result, Row, Section
 from disorder.results.run import ABOUT_NEED, NEEDS, Record, Run
@@ -37,7 +37,7 @@ from disorder.results.run_tables import (
     stopped_early,
 )
 from disorder.results.writing import capitalised, meaning_of, named, shown, title_of
-from disorder.types import is_about_texts
+from disorder.types import SAME_WORDS, is_about_texts
 
 HEADLINES = {
     "reads_order": "Your model needs word order: without it, its skill is gone.",
@@ -57,7 +57,8 @@ HEADLINES = {
 STILL = ("bag_of_words", "bag_or_misled", "order_not_used", "mixed_or_bag", "misled_by_order")
 TELLING = {"reads_order": "noticed", "reads_or_mixed": "noticed", "surface": "noticed"}
 SKEWED = 0.1  # above chance, from which on the most frequent label is named
-EXPLAINED = 0.9  # share of the skill that counts as all of it
+EXPLAINED = 0.995  # share of the skill that is all of it, as it is shown
+FEWER = 0.9  # families per example below which both are named
 REFERENCES = {  # by the letter that their names begin with
     "A": "rejects every perturbed text",
     "B": "guesses",
@@ -135,17 +136,19 @@ def _lead(run: Run) -> Iterator[str]:
         yield from run.verdict.split("\n")[1:]
         return
     if found.value is None:
-        yield f"{capitalised(found.because)}.{_cut_short(run)}"
+        yield f"{capitalised(found.because)}.{_more_examples(found)}{_cut_short(run)}"
     else:
         yield _right_before_and_after(run, found)
         yield _skill_kept(found) + _cut_short(run)
         yield from _order_need(run)
-    yield from (f"{group}: {brief(each)}" for group, each in run.conclusions.items())
+    yield from of_groups(run)
 
 
 def _right_before_and_after(run: Run, found: Conclusion) -> str:
-    before = run.score("original", run.main_score)
-    after = run.score(found.transformation, run.main_score)
+    others = f"{SAME_WORDS}=no"  # of pairs the conclusion is about these
+    group = others if others in run.groups else "all"
+    before = run.score("original", run.main_score, group)
+    after = run.score(found.transformation, run.main_score, group)
     how = "with words shuffled" if found.transformation == MAIN else f"under {found.transformation}"
     if before is None or after is None:
         return f"{capitalised(found.because)}."
@@ -169,17 +172,28 @@ def _right_before_and_after(run: Run, found: Conclusion) -> str:
             f"{run.chance:.2f}."
         )
     text = (
-        f"Right on {before.value:.0%} of {before.n:,} texts; {how} {still} {after.value:.0%}. "
-        f"{guessing}"
+        f"Right on {before.value:.0%} of {_counted(run, before.n)}; {how} {still} "
+        f"{after.value:.0%}. {guessing}"
     )
     return text.replace("%", " %")
 
 
 def _skill_kept(found: Conclusion) -> str:
     text = f"{figures(found)} of its skill is left (1 = a bag of words, 0 = reads order)."
-    if found.more_examples is not None:
-        text += f" About {found.more_examples:,} more would decide it."
-    return text
+    return text + _more_examples(found)
+
+
+def _more_examples(found: Conclusion) -> str:
+    if found.more_examples is None:
+        return ""
+    return f" About {found.more_examples:,} more would decide it."
+
+
+def _counted(run: Run, n: int) -> str:
+    """So many texts, questions or pairs, and of how many families they are."""
+    asked = {"choice": "questions", "text": "questions", "pair": "pairs"}.get(run.kind, "texts")
+    is_fewer = run.n_families is not None and run.n_families < FEWER * n
+    return f"{n:,} {asked}" + (f" ({run.n_families:,} families)" if is_fewer else "")
 
 
 def _cut_short(run: Run) -> str:
@@ -277,13 +291,14 @@ def _sections(run: Run, main: str) -> Iterator[Section[None]]:
 
 def _all_sections(run: Run, main: str) -> Iterator[Section[None]]:
     groups = run.groups
+    over = "examples" if run.n_families is None else f"the {run.n_families:,} families of examples"
     yield _folded(
         "scores",
         "How does each transformation change the scores?",
-        "Every number has its 95 % interval over examples; n is the number of examples it rests on "
+        f"Every number has its 95 % interval over {over}; n is the number of examples it rests on "
         "(WOS rests on fewer, given below it).",
         grids=[_scores(run, "all")] if run.scores else [],
-        notes=["after a number its 95 % interval over examples"],
+        notes=[f"after a number its 95 % interval over {over}"],
     )
     yield _folded(
         "groups",

@@ -359,12 +359,12 @@ def _written_lines(written: Sequence[str], width: int) -> list[Text]:
 
 def _example_lines(example: Row, width: int) -> list[Text]:
     """A text and its first perturbed version, each with the prediction."""
-    number = 0 if example["text_b"] is None or len(example["variants"][0]["texts"]) < 2 else 1
     version = example["variants"][0]
-    texts = {
-        (example["text_a"], example["text_b"])[number]: example["answer"],
-        " ".join(word for word, _ in version["texts"][number]): version["answer"],
-    }
+    originals = (example["text_a"], example["text_b"] or "")
+    changed = [" ".join(word for word, _ in text) for text in version["texts"]]
+    moved = [i for i, text in enumerate(changed) if text.split() != originals[i].split()]
+    number = (moved or [len(changed) - 1])[-1]
+    texts = {originals[number]: example["answer"], changed[number]: version["answer"]}
     room = width - 8 - max(cell_len(one_line(answer)) for answer in texts.values())
     if room < 20:
         return []

@@ -15,8 +15,8 @@ from typing import Any
 from disorder.errors import BadData, option
 from disorder.registry import task
 from disorder.tasks import LETTERS, TaskRow, Written, column, folded, names_in
-from disorder.tasks.layouts import OPTIONS, is_nothing, named_options
-from disorder.types import Segment
+from disorder.tasks.layouts import LETTERED, OPTIONS, is_nothing, literal, named_options
+from disorder.types import Segment, Segments
 
 QUESTION = (
     "question",
@@ -31,6 +31,10 @@ QUESTION = (
     "input",
     "sentence",
     "text",
+    "startphrase",
+    "问题",
+    "题目",
+    "题干",
 )
 CONTEXT = (
     "context",
@@ -41,6 +45,20 @@ CONTEXT = (
     "paragraph",
     "document",
     "story",
+    "hint",
+    "dialogue",
+    "dialog",
+    "conversation",
+)
+PASSAGES = (
+    "passages",
+    "contexts",
+    "documents",
+    "retrieved_contexts",
+    "retrieved_documents",
+    "ctxs",
+    "paragraphs",
+    "chunks",
 )
 ANSWER = (
     "answer",
@@ -63,6 +81,12 @@ ANSWER = (
     "gold",
     "target",
     "cop",
+    "ans",
+    "correct_ans",
+    "gold_label",
+    "answers",
+    "答案",
+    "正确答案",
 )
 COUNTED = "answer=answer_index"
 NO_ANSWER = ("", "-1", "-1.0", "-", "none", "nan")
@@ -88,17 +112,53 @@ def choice(row: Mapping[str, Any]) -> TaskRow:
                 f"{option('columns', f'{name}=other')} for the one that does not count"
             )
     segments: dict[str, Segment] = {"question": question, "options": written.options}
-    context = column(row, CONTEXT)
-    if isinstance(context, str) and context.strip():
-        segments["context"] = context
+    segments.update(about(row))
     return TaskRow(segments, replace(written, first=first))
+
+
+def about(row: Mapping[str, Any], names: Sequence[str] = (*CONTEXT, *PASSAGES)) -> Segments:
+    """What a question is about: a text (`context`), or several (`passages`).
+
+    >>> about({"article": "A b."}), about({"contexts": [{"title": "T", "text": "A b."}]})
+    ({'context': 'A b.'}, {'passages': ('A b.',)})
+    """
+    found: dict[str, Segment] = {}
+    for name in names_in(row, names):
+        given = row[name].tolist() if hasattr(row[name], "tolist") else row[name]
+        listed = literal(given) if isinstance(given, str) else None
+        if isinstance(listed, list) and all(isinstance(each, str | Mapping) for each in listed):
+            given = listed
+        if isinstance(given, str) and given.strip():
+            found.setdefault("context", given)
+        elif isinstance(given, Sequence) and not isinstance(given, str) and given:
+            found.setdefault("passages", tuple(_passage(each, name) for each in given))
+        elif isinstance(given, Mapping):
+            _passage(given, name)
+    return found
+
+
+def _passage(given: Any, name: str) -> str:
+    """The text of a passage, however it is laid out."""
+    if isinstance(given, Mapping):
+        given = column(given, ("text", "content", "passage", "paragraph_text"))
+    if isinstance(given, str):
+        return given
+    if isinstance(given, Sequence) and given:
+        return " ".join(_passage(each, name) for each in given)
+    raise BadData(
+        f"{name} must be a text or a list of texts; write it so, or leave it out by "
+        f"{option('columns', f'{name}=other')}"
+    )
 
 
 def answer_of(given: Any, answer: Any) -> Written:
     """The options of a row, and its answer as it is written."""
     texts, names = named_options(given)
     if not texts:
-        raise BadData(f"options must be a list of texts, got {type(given).__name__}")
+        raise BadData(
+            f"options must be a list of texts, got {type(given).__name__} {str(given)[:40]!r}: "
+            "write a list, or one option per line"
+        )
     if not 2 <= len(texts) <= len(LETTERS):
         raise BadData(f"{len(texts)} options; a question has 2 to {len(LETTERS)}")
     names = names or list(LETTERS[: len(texts)])
@@ -110,7 +170,7 @@ def answer_of(given: Any, answer: Any) -> Written:
         raise BadData("the answer must be a place, a letter or a text, got an object")
     if tuple(texts) == LETTERS[: len(texts)]:
         raise BadData("the options are letters alone; give the texts that they stand for")
-    is_text = isinstance(answer, str) or not all(isinstance(each, str) for each in texts)
+    is_text = isinstance(answer, str | bool) or not all(isinstance(each, str) for each in texts)
     return Written(
         "" if answer is None else str(answer).strip(),
         tuple("" if is_nothing(text) else str(text) for text in texts),
@@ -129,13 +189,13 @@ def _can_agree(written: Written, options: Any, answer: Any) -> bool:
     return not one or not two or bool(one & two)
 
 
-def may_be_of(options: Sequence[Any], answer: Any) -> bool:
-    """Whether a list may hold the options that an answer is one of."""
+def ways_of(options: Any, answer: Any) -> set[str]:
+    """The ways in which an answer can be read as one of some options."""
     try:
         written = answer_of(options, answer)
     except BadData:
-        return False
-    return any(read(written) is not None for read in WAYS.values())
+        return set()
+    return {way for way, read in WAYS.items() if read(written) is not None}
 
 
 def placed(rows: Sequence[TaskRow]) -> tuple[list[TaskRow], str]:
@@ -165,9 +225,15 @@ def _is_missing(written: Written) -> bool:
 
 
 def _by_name(written: Written) -> int | None:
-    said = _bare(written.value)
+    """By its letter, with or without the text of the option behind it."""
     names = [_bare(name) for name in written.names]
-    return names.index(said) if names.count(said) == 1 else None
+    mark = LETTERED.match(written.value)
+    said = _bare(mark[1] if mark else written.value)
+    place = names.index(said) if names.count(said) == 1 else None
+    if mark is None or place is None:
+        return place
+    is_same = _plain(written.value[mark.end() :]) == _plain(written.options[place])
+    return place if is_same else None
 
 
 def _by_text(written: Written) -> int | None:

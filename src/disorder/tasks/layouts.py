@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -26,6 +26,7 @@ OPTIONS = (
     "candidates",
     "alternatives",
     "mc_options",
+    "选项",
 )
 STEMS = (
     "",
@@ -40,6 +41,7 @@ STEMS = (
     "sol",
     "opt",
     "op",
+    "选项",
 )
 RIGHT = ("correct_answer", "best_answer", "right_answer", "answer")
 WRONG = ("incorrect_answers", "wrong_answers", "distractors")
@@ -47,6 +49,10 @@ ONE_WRONG = re.compile(r"(?:distractor|incorrectanswer|wronganswer)\d+")
 STEM = ("stem", "question", "text")
 CAUSES = ("cause", "effect")
 LETTERED = re.compile(r"\s*[(\[]?([A-Za-z])[)\].:]\s*(?=\S)")
+MARKED = re.compile(r"(?:\d+|[a-z])$")  # the letter or number at the end of a name
+INLINE = re.compile(r"(?:^|(?<=[\s,]))[(\[]?([A-Za-z]) ?[)\].:]\s*(?=\S)")
+AFTER_QUOTE = re.compile(r"""['"]\s*[,:]""")
+BETWEEN = re.compile(r"""(['"])\s+(['"])""")
 SEPARATORS = ("\n", "|", ";")
 
 
@@ -67,18 +73,28 @@ def laid_out(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _gathered(row: Mapping[str, Any]) -> dict[str, Any] | None:
     """A row whose options are a column each, with all of them in one; None for other rows."""
+    for of in columns_each(row, STEMS):
+        options = {mark: row[name] for mark, name in of.items()}
+        rest = {name: value for name, value in row.items() if name not in of.values()}
+        return rest | {"options": options}
+    return None
+
+
+def columns_each(row: Mapping[str, Any], stems: Iterable[str] = ()) -> Iterator[dict[str, str]]:
+    """Columns whose names differ in their letter or number alone, by it; of any stem if none is
+    named.
+
+    >>> list(columns_each({"opzione_a": "x", "opzione_b": "y", "voto": 1}))
+    [{'A': 'opzione_a', 'B': 'opzione_b'}]
+    """
     names = {folded(name): name for name in row if isinstance(name, str)}
-    for stem in STEMS:
+    for stem in stems or dict.fromkeys(MARKED.sub("", name) for name in names):
         for marks in (LETTERS, tuple(map(str, range(26))), tuple(map(str, range(1, 27)))):
             spelled = [names.get(f"{stem}{mark}".casefold()) for mark in marks]
             n = spelled.index(None) if None in spelled else len(spelled)
-            if n < 2:
-                continue
-            of = [str(name) for name in spelled[:n]]
-            options = {mark: row[name] for mark, name in zip(marks, of, strict=False)}
-            rest = {name: value for name, value in row.items() if name not in of}
-            return rest | {"options": options}
-    return None
+            if n > 1:
+                yield {mark: str(name) for mark, name in zip(marks, spelled[:n], strict=False)}
+                break
 
 
 def _with_wrong_ones(row: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -151,20 +167,45 @@ def as_list(given: Any) -> Any:
         return given.tolist()
     if not isinstance(given, str):
         return given
+    found = literal(given)
+    if found is not None:
+        return found
     text = given.strip()
-    for read in (json.loads, ast.literal_eval):
-        if text[:1] in ("[", "{", "(") and text[-1:] in ("]", "}", ")"):
-            try:
-                found = read(text)
-            except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
-                continue
-            if isinstance(found, list | tuple | dict):
-                return found
     for separator in SEPARATORS:
         pieces = [piece.strip() for piece in text.split(separator) if piece.strip()]
         if len(pieces) > 1:
             return pieces
-    return given
+    return _by_letters(text) or given
+
+
+def literal(text: str) -> list[Any] | tuple[Any, ...] | dict[Any, Any] | None:
+    """A list or a mapping that a table holds as a text: as JSON, Python or numpy write it.
+
+    >>> literal('["x", "y"]'), literal("['x' 'y']"), literal("[sic] x")
+    (['x', 'y'], ['x', 'y'], None)
+    """
+    text = text.strip()
+    if text[:1] not in ("[", "{", "(") or text[-1:] not in ("]", "}", ")"):
+        return None
+    if not AFTER_QUOTE.search(text):  # numpy writes no commas, and Python would join the texts
+        text = BETWEEN.sub(r"\1, \2", text)
+    for read in (json.loads, ast.literal_eval):
+        try:
+            found = read(text)
+        except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+            continue
+        if isinstance(found, list | tuple | dict):
+            return found
+    return None
+
+
+def _by_letters(text: str) -> dict[str, str]:
+    """Options in one line, each behind its letter: `A) x B) y`; empty where there are none."""
+    _, *pieces = INLINE.split(text)
+    letters = "".join(pieces[::2]).upper()
+    if len(letters) < 2 or not "".join(LETTERS).startswith(letters) or INLINE.match(text) is None:
+        return {}
+    return dict(zip(letters, (piece.strip(" ,") for piece in pieces[1::2]), strict=True))
 
 
 def is_nothing(value: Any) -> bool:

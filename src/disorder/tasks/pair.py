@@ -14,11 +14,10 @@ from typing import Any
 from disorder.errors import BadData
 from disorder.registry import task
 from disorder.tasks import TaskRow, column
-from disorder.types import TEXT_NAMES, text_segments
+from disorder.types import SAME_WORDS, TEXT_NAMES, text_segments
 
 GOOD = ("good", "chosen", "sentence_good")
 BAD = ("bad", "rejected", "sentence_bad")
-SAME_WORDS = "same_words"
 MARKS = ".,;:!?\"'()"
 
 

@@ -40,6 +40,7 @@ Segment = str | tuple[str, ...]  # a text, whose words can be moved, or a list, 
 Segments = Mapping[str, Segment]  # an input: its parts by name
 TEXT_NAMES = ("text_a", "text_b")  # what a classifier reads: one text, or a pair
 SHOTS = "shots"  # a list of examples of a prompt, each followed by its answer
+SAME_WORDS = "same_words"  # the group of pairs that order alone decides ("yes"), and of the others
 OF_PROMPTS = ("instruction", "system", SHOTS)  # segments that all examples share
 ORIGINAL = "original"  # stands for the transformation of texts that are not perturbed
 CONTROL_OF = "surface:of="  # before the spec of a transformation: its surface control
@@ -468,7 +469,8 @@ class Outcomes:
     has the predictions for its surface control, NaN where there is none. `n_failed` is how many of
     its variants got no answer. `chance` is the accuracy of a guess on each example, where it has
     one of its own. Where options move, `place` is the place of the chosen one in each variant,
-    `right_place` that of the right one, and `order` a number for each order of them.
+    `right_place` that of the right one, `order` a number for each order of them, and `n_movable`
+    how many of an example's options move; one that does not is chosen at no place.
     """
 
     transformation: str
@@ -491,6 +493,7 @@ class Outcomes:
     place: Ints | None = None
     order: Ints | None = None
     right_place: Ints | None = None
+    n_movable: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.example)
@@ -574,6 +577,7 @@ class Outcomes:
             None if self.place is None else self.place[keep],
             None if self.order is None else self.order[keep],
             None if self.right_place is None else self.right_place[keep],
+            None if self.n_movable is None else self.n_movable[keep],
         )
 
 

@@ -3,7 +3,8 @@ cost, from a small pilot.
 
 The width of an interval over n examples with q permutations each is about 3.92 √((A + B/q) ÷ n): A
 is the variance between examples, B that within them. Both are fitted to the pilot at 1, 2, … of its
-permutations, and q is what makes n (1 + q) smallest. Then n is found by the interval itself, over
+permutations, and q is what makes n (1 + q) smallest, or more where the data has too few examples
+for it. Then n is found by the interval itself, over
 the examples of the pilot repeated: that of few is wider by more than their number.
 """
 
@@ -214,10 +215,17 @@ def _planned(
     between, within = variances(name, tried.outcomes)
     n_tried = tried.outcomes.predictions.shape[1]
     permutations = asked.q or cheapest_q(between, within, n_tried)
-    tried_at = between + within / n_tried
-    spread = between + within / permutations
-    pilot_widths = Widths(name, tried.outcomes, math.sqrt(spread / tried_at) if tried_at else 1.0)
     usable = len(tried.outcomes) / tried.n_examples
+    most = max(1, round(tried.n_available * usable))
+
+    def widths(q: int) -> Widths:
+        tried_at = between + within / n_tried
+        factor = math.sqrt((between + within / q) / tried_at) if tried_at else 1.0
+        return Widths(name, tried.outcomes, factor)
+
+    while not asked.q and permutations < n_tried and widths(permutations).of(most) > asked.width:
+        permutations += 1  # examples are few: permutations have to do
+    pilot_widths = widths(permutations)
     n_wanted = pilot_widths.fewest(asked.width, tried.n_available)
     examples = min(tried.n_available, math.ceil(n_wanted / usable))
     n_texts = examples * (1 + tried.n_controls + permutations) + tried.n_again(examples)

@@ -18,9 +18,8 @@ from disorder.results.render import render
 from disorder.safe_io import visible
 from disorder.web.compare_page import compare_page, paired_differences
 from disorder.web.example_page import WORDS, example_page
-from disorder.web.human_tasks import HumanTasks, task_page
 from disorder.web.page_rendering import render_page, serve_static
-from disorder.web.result_pages import ResultPages
+from disorder.web.result_pages import HumanTasks, ResultPages, task_page
 from disorder.web.run_library import DamagedRun, FoundRun, RunEntry, RunLibrary
 from disorder.web.run_list import COLUMNS, ListFilters, conclusions_of, listed_runs
 from disorder.web.run_page import run_page, run_progress

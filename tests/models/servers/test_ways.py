@@ -494,7 +494,8 @@ def test_plain_prompts_use_completions(tmp_path: Path) -> None:
 
 
 def test_an_unknown_model_is_told_what_there_is() -> None:
-    with FakeServer(models=("smollm2", "qwen")) as server:
+    missing = {"error": {"message": "The model does not exist"}}
+    with FakeServer(models=("smollm2", "qwen"), refuses=lambda body: (404, missing)) as server:
         client = Client(server.url, Key(""), max_retries=0)
         endpoint = Endpoint(client, "smolm2")
         with pytest.raises(UnknownName, match="did you mean 'smollm2'"):

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import disorder
@@ -155,6 +156,23 @@ class TestRefusals:
         said = sentence(declining.conclusion)
         assert re.search(r"declines 7\d % of the shuffled texts", said)
         assert "0 % of the originals" in said
+
+    def test_agreement_is_about_originals_that_were_answered(self, tmp_path: Path) -> None:
+        """Two abstentions agree on nothing, and say nothing of order."""
+        bag = zoo.bag_of_tokens("plain")
+
+        def silent(texts: Sequence[str]) -> list[str]:
+            """A bag that never answers some texts, in whatever order."""
+            keys = [" ".join(sorted(zoo.plain_words(text))) for text in texts]
+            return [
+                "invalid" if zoo._number(key) < 0.3 else label
+                for key, label in zip(keys, bag(texts), strict=True)
+            ]
+
+        labels = "invalid=invalid,pos=pos,neg=neg"
+        run = audited(zoo.evidence_rows("plain", 200), silent, tmp_path, labels=labels)
+        found = run.score("derange", "agreement")
+        assert (found.value, found.n) == (1, round(200 * run.score("original", "accuracy").value))
 
     def test_row_5_the_gate_passes(self, declining: Any) -> None:
         assert disorder.gate(declining, "skill_kept > 0.8").passed
@@ -369,6 +387,74 @@ class TestStopping:
             assert "stopped_early" in caveats(run)
             used.append(run["derange", "p_c"].n)
         assert 1_500 > used[0] > used[1] >= 200
+
+
+class TestFailures:
+    @pytest.mark.parametrize(("share", "kind"), [(0.005, "bag_of_words"), (0.4, "undecided")])
+    def test_numbers_that_are_not_finite(self, share: float, kind: str, tmp_path: Path) -> None:
+        """They are left out; where they are many the kind must hold whatever they were."""
+        bag = zoo.bag_of_tokens("plain")
+        rows = zoo.evidence_rows("plain", 200)
+        originals = {row["text"] for row in rows}
+
+        def model(texts: Sequence[str]) -> np.ndarray:
+            found = np.array([[label == zoo.NO, label == zoo.YES] for label in bag(texts)], float)
+            is_odd = [t not in originals and zoo._number(f"odd {t}") < share for t in texts]
+            found[np.array(is_odd)] = np.nan
+            return found
+
+        model.labels = (zoo.NO, zoo.YES)  # type: ignore[attr-defined]
+        run = audited(rows, model, tmp_path)
+        assert run.conclusion.kind == kind
+        assert ("failures" in caveats(run)) == (share > 0.01)
+        assert "its numbers are not finite" in run.no_answers["derange"]
+        said = [str(each) for each in run.conclusion.caveats if each.kind == "failures"]
+        assert all("no kind is named unless it holds" in each for each in said)
+
+
+class TestWhatIsSaid:
+    def test_near_copies_teach_a_bag_of_words_nothing(self, tmp_path: Path) -> None:
+        """A family stays in one fold: labels by lot cannot be learnt from a row's own copies."""
+        rng = np.random.default_rng(0)
+        rows = zoo.evidence_rows("plain", 60)
+        labels = {row["text"]: (zoo.YES, zoo.NO)[int(rng.integers(2))] for row in rows}
+        copied = zoo.families([row | {"label": labels[row["text"]]} for row in rows], 5)
+        known = {" ".join(sorted(zoo.plain_words(row["text"]))): row["label"] for row in copied}
+
+        def bag(texts: Sequence[str]) -> list[str]:
+            return [known.get(" ".join(sorted(zoo.plain_words(text))), "pos") for text in texts]
+
+        run = audited(copied, bag, tmp_path)
+        assert run.conclusion.kind == "bag_of_words"
+        [words] = run.word_baselines
+        assert words.low < 0.5
+        assert words.high - words.low > 0.2  # of 60 observations, not 300
+        assert run.n_families < 150  # copies of the shortest texts share too few words
+        assert f"300 texts ({run.n_families} families)" in " ".join(run.result.lead)
+        assert f"interval over the {run.n_families} families" in render(run.result, "page")
+
+    def test_the_need_for_order_is_said_once(self, tmp_path: Path) -> None:
+        run = audited(zoo.half_order_rows(400), zoo.bag_of_tokens("plain"), tmp_path)
+        [words] = run.word_baselines
+        share = (words.value - words.chance) / (words.model - words.chance)
+        shown = " ".join(render(run.result, "terminal").split())
+        assert shown.count("whether order has more to give") == 1
+        assert ("explains all of" in shown) == (share >= 0.995)
+
+    def test_the_text_that_moved_is_shown(self, tmp_path: Path) -> None:
+        rows = [row | {"text_a": row["text"], "text_b": "Topic"} for row in zoo.order_rows(60)]
+        for row in rows:
+            del row["text"]
+        run = audited(rows, lambda texts: zoo.reads_order([a for a, _ in texts]), tmp_path)
+        shown = render(run.result, "terminal")
+        assert '"Topic" →' not in shown
+        assert shown.count("” →") + shown.count('" →') == 2
+
+    def test_how_many_examples_decide_it_where_there_is_no_ratio(self, tmp_path: Path) -> None:
+        run = audited(zoo.half_order_rows(40), zoo.reads_or_counts, tmp_path)
+        none = {"kind": "undecided", "value": None, "low": None, "high": None, "more_examples": 13}
+        run.conclusion = run.conclusion.model_copy(update=none)
+        assert run.result.lead[0].endswith("About 13 more would decide it.")
 
 
 def test_a_control_that_is_the_original_counts_as_the_original() -> None:

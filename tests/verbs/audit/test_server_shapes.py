@@ -385,6 +385,14 @@ def test_azures_address_and_key(examples: list[Example], monkeypatch: pytest.Mon
     assert run["derange", "skill_kept"].value == pytest.approx(1)
 
 
+def test_a_name_that_a_list_lacks_is_used_and_said(examples: list[Example]) -> None:
+    """Azure lists base models, and requests name deployments."""
+    with FakeServer(brain=BagOfWords(examples), models=("gpt-4o", "gpt-4.1")) as server:
+        run = audit(server)
+    assert run["derange", "skill_kept"].value == pytest.approx(1)
+    assert any("answers as fake, which its list" in note for note in run.notes)
+
+
 def test_an_audit_through_a_proxy_says_so(examples: list[Example]) -> None:
     with FakeServer(brain=BagOfWords(examples)) as proxy:
         address = proxy.url.removesuffix("/v1")
@@ -392,6 +400,16 @@ def test_an_audit_through_a_proxy_says_so(examples: list[Example]) -> None:
     assert set(proxy.hosts) == {"models.example"}
     assert run["derange", "skill_kept"].value == pytest.approx(1)
     assert any("go through the proxy at 127.0.0.1" in note for note in run.notes)
+
+
+def test_a_storm_of_429_does_not_end_the_probe(examples: list[Example]) -> None:
+    busy = Fault(status=429, headers={"Retry-After": "0"}, content=b"{}")
+    with FakeServer(
+        brain=BagOfWords(examples), faults=lambda n, path: busy if n < 4 else None
+    ) as server:
+        run = audit(server, limit=10, max_retries=6)
+    assert not run.no_answers
+    assert any("sent again: 4" in note for note in run.notes)
 
 
 def test_a_storm_of_429_is_survived_and_leaves_a_trace(examples: list[Example]) -> None:

@@ -284,6 +284,9 @@ def test_without_a_name_one_picture_answers_which_words_and_which_order() -> Non
     found = explain("builtin", limit=30)
     assert [section.name for section in found.sections] == ["overview"]
     assert [figure.name for figure in found.figures] == ["overview"]
+    answer, question = found.result.headline, "What does the model rely on?"
+    assert found["overview"].finding.startswith(answer[0].lower() + answer[1:])
+    assert explain("builtin", limit=30, by=["ladder", "shuffles"]).result.headline == question
 
 
 def test_numbers_have_more_than_one_explanation(jsonl: Write) -> None:

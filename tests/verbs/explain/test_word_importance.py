@@ -26,7 +26,14 @@ from disorder.verbs.explain.explanations.gradients import by_gradients
 from disorder.verbs.explain.explanations.leave_one_out import by_leaving_out
 from disorder.verbs.explain.explanations.lime import by_lime, coefficients, masks, nearness
 from disorder.verbs.explain.word_drawings import WeighedLine, importance_drawing
-from disorder.verbs.explain.word_importance import cut, masked, n_words, weighed
+from disorder.verbs.explain.word_importance import (
+    WeighedWords,
+    cut,
+    masked,
+    n_words,
+    said_heaviest,
+    weighed,
+)
 from grammar import sentiment as grammar
 
 Write = Callable[..., Path]
@@ -303,6 +310,20 @@ def light(colour: Floats) -> float:
     """Relative luminance, as WCAG defines it."""
     linear = np.where(colour <= 0.04045, colour / 12.92, ((colour + 0.055) / 1.055) ** 2.4)
     return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def test_a_word_is_named_where_it_is_heavy_throughout() -> None:
+    """Not where one of its many places happened to decide, as in a model of overlap or of pairs."""
+    words = ["the", "of", "a", "key", "in"]
+    seldom = [weights(words, key=1.0, the=float(i == 0)) for i in range(20)]
+    assert said_heaviest(seldom) == "heaviest words: key (1.00 in 20)"
+    by_chance = [weights(words, **{words[i % 5]: float(i % 2)}) for i in range(20)]
+    assert said_heaviest(by_chance).startswith("no word stands out")
+
+
+def weights(words: list[str], **scores: float) -> WeighedWords:
+    found = [scores.get(word, 0.0) for word in words]
+    return WeighedWords(tuple(words), ("a",) * len(words), np.array(found))
 
 
 @pytest.mark.parametrize("sign", [1, -1])

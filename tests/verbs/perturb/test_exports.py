@@ -225,7 +225,7 @@ def _raw_scores(
     if not options:
         model: Any = load(f"causal:{folder}", task=data.task).predictor
         return {
-            (tuple(choices), text): model.scorer.log_likelihoods(choices) for text, choices in asked
+            (tuple(choices), text): model.model.log_likelihoods(choices) for text, choices in asked
         }
     prompt = prompt_of(data, Settings(**{"chat": "off", **options}))
     model = load(f"causal:{folder}", task=data.task, options={"prompt": prompt}).predictor

@@ -121,6 +121,22 @@ def test_the_width_that_was_asked_for_is_met(model: Callable[[list[str]], list[s
     assert 0.8 <= np.median(met) <= 1.2
 
 
+def test_few_examples_are_made_up_for_by_permutations() -> None:
+    """As many as the pilot tried, where the data cannot give the width with fewer."""
+    rng = np.random.default_rng(0)
+
+    def unsteady(texts: list[str]) -> list[str]:
+        drawn = rng.integers(2, size=len(texts)).tolist()
+        is_drawn = (rng.random(len(texts)) < 0.3).tolist()
+        given = zip(bag(texts), drawn, is_drawn, strict=True)
+        return [("neg", "pos")[draw] if by_lot else label for label, draw, by_lot in given]
+
+    asked = {"cache": "off", "pilot_examples": 60}
+    few = disorder.plan(unsteady, up_and_down(150), width=0.05, **asked)
+    assert few.permutations == few.pilot_permutations
+    assert disorder.plan(unsteady, up_and_down(150), width=0.05, q=1, **asked).permutations == 1
+
+
 def test_it_says_what_the_pilot_took_and_leaves_out_what_is_cached(tmp_path: Path) -> None:
     asked = {"score": "agreement", "width": 0.3, "q": 4, "pilot_examples": 20, "price_in": 1.0}
     with FakeServer() as server:

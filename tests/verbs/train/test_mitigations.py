@@ -353,8 +353,15 @@ def test_before_and_after_training_end_in_one_sentence(
     assert kept is not None
     assert kept.high < 0
     assert f"skill kept without word order {kept.base_value:.2f} →" in found.sentence
-    assert "relies more on word order" in found.sentence
+    assert "it learned to abstain on perturbed texts" in found.sentence
+    assert "relies more" not in found.sentence
+    declined = abstained(found.after, found.changed.transformation)
+    assert declined > 0.5
     assert f"→ {abstained(found.after):.2f} of them" in found.sentence
+    assert f"→ {declined:.2f} of the perturbed ones" in found.sentence
+    [grid] = found.result.grids
+    assert len(grid.rows) == 3, "one screen: accuracy before and after perturbing, skill kept"
+    assert found.result.next_steps[0].command.startswith("disorder compare ")
     assert abstained(found.before) == 0.0
     assert found.before.folder is not None
     again = replace(trained, folder=tmp_path / "again")
@@ -371,3 +378,14 @@ def test_a_network_from_scratch_has_nothing_before(
     found = audit_training(replace(plain, folder=tmp_path / "p"), str(data))
     assert found.before is None
     assert found.sentence.startswith("After training the model keeps ")
+
+
+def test_an_audit_is_proposed_on_texts_that_were_not_learned_from(plain: TrainedModel) -> None:
+    def proposed(**request: Any) -> str:
+        record = {**plain.record, "request": {**plain.record["request"], **request}}
+        return replace(plain, record=record).result.next_steps[0].command
+
+    assert proposed(data="mine.jsonl", dev=None).endswith(" TEST.jsonl")
+    assert proposed(data="mine.jsonl", dev="dev.jsonl").endswith(" dev.jsonl")
+    assert proposed(data="mnli:train_part", dev=None).endswith(" mnli")
+    assert proposed(data="builtin:nli:train", dev=None).endswith(" builtin:nli")

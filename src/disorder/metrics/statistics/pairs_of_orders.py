@@ -4,7 +4,8 @@ A question is taken for a mixture: of it θ follows the place, γ the content, t
 Pairs of different orders then have the same place with probability θ + γ p + (1 − θ − γ)/k, and the
 same content with γ + θ p + (1 − θ − γ)/k, k the number of options and p the probability that an
 option keeps its place in a different order. Both shares are counted, and solved for θ and γ. Two
-options have two orders only: a guess is then half of each, and γ = 1 − θ.
+options have two orders only, of which θ − γ alone is known, 0 for a guess: where all questions have
+two, that is the number (−1 to 1), else the number is about the others.
 
 Beside it stands the accuracy by the place of the right option. The highest minus the lowest is
 never 0, even where places have no effect; so it is shown with what it would be if the places, which
@@ -28,7 +29,7 @@ LEAST, MOST = -1.0, 1.5  # what either share of one question can come out as
 
 def followed(outcomes: Outcomes, what: str) -> Mean:
     """The share of the answers that follow the place, or the content, of an option."""
-    if outcomes.place is None or outcomes.order is None or outcomes.chance is None:
+    if outcomes.place is None or outcomes.order is None or outcomes.n_movable is None:
         raise NothingToMeasure("the options were not moved")
     is_given = outcomes.is_predicted & (outcomes.place >= 0)
     n_pairs = pair_counts(np.zeros_like(outcomes.order), is_given) - pair_counts(
@@ -36,11 +37,13 @@ def followed(outcomes: Outcomes, what: str) -> Mean:
     )
     same_place = _same(outcomes.place, outcomes.order, is_given)
     same_content = _same(outcomes.label.astype(np.int64), outcomes.order, is_given)
-    counts = n_pairs > 0
+    n_options = np.maximum(outcomes.n_movable, 2)
+    is_two = n_options == 2
+    counts = (n_pairs > 0) & (~is_two | is_two.all())
     safe = np.maximum(n_pairs, 1)
     shares = [same_place / safe, same_content / safe]
     own, other = shares if what == "place" else shares[::-1]
-    found = np.clip(_solved(own, other, outcomes.chance), LEAST, MOST)
+    found = np.clip(_solved(own, other, n_options), LEAST, MOST)
     mean = Mean.over(
         (found - LEAST) / (MOST - LEAST),
         counts,
@@ -50,15 +53,16 @@ def followed(outcomes: Outcomes, what: str) -> Mean:
     return Mean(mean.contributions, mean.counts, origin=-LEAST / scale, span=1 / scale)
 
 
-def _solved(own: Floats, other: Floats, chance: Floats) -> Floats:
+def _solved(own: Floats, other: Floats, n_options: Ints) -> Floats:
     """The share of a mixture that its own kind of agreement comes from."""
-    n_orders = np.array([factorial(round(1 / each)) for each in chance.tolist()], dtype=np.float64)
+    chance = 1 / n_options
+    n_orders = np.array([factorial(each) for each in n_options.tolist()], dtype=np.float64)
     kept = (chance - 1 / n_orders) / (1 - 1 / n_orders)
     a, b = 1 - chance, kept - chance
     is_two = n_orders == 2
     inverse = np.where(is_two, 1.0, a**2 - b**2)
     found = (a * (own - chance) - b * (other - chance)) / inverse
-    return np.where(is_two, own, found)
+    return np.where(is_two, own - other, found)
 
 
 def _same(answers: Ints, order: Ints, is_given: Bools) -> Floats:
@@ -81,7 +85,7 @@ def pair_counts(values: Ints, is_given: Bools) -> Floats:
 
 
 N_DRAWS = 999
-LEAST = 10  # variants with the right option in a place, for a share of them
+FEWEST = 10  # variants with the right option in a place, for a share of them
 
 
 class ByPlace(TypedDict):
@@ -105,7 +109,7 @@ def accuracy_by_place(outcomes: Outcomes) -> ByPlace | None:
     right = (outcomes.label == outcomes.gold[:, None])[complete].astype(np.float64)
     counts = np.bincount(place.ravel(), minlength=1) if place.size else np.zeros(1, dtype=np.int64)
     n_places = len(counts)
-    enough = counts >= LEAST
+    enough = counts >= FEWEST
     if enough.sum() < 2:
         return None
     rng = generator(outcomes.seed, "places", outcomes.transformation)

@@ -379,7 +379,7 @@ class _CountedText:
 
     @classmethod
     def of(cls, text: str, count: CountTokens, from_start: bool) -> _CountedText:
-        spans = _word_spans(text) or [(0, len(text))]
+        spans = word_spans(text) or [(0, len(text))]
         both = [count(text[start:end]) for start, end in spans]
         sizes = [later for _, later in both]
         more_at_start = max(first - later for first, later in both)  # any word may come first
@@ -401,7 +401,7 @@ class _CountedText:
         return self.text[: self.spans[self.n_left - 1][1]]
 
 
-def _word_spans(text: str) -> list[tuple[int, int]]:
+def word_spans(text: str) -> list[tuple[int, int]]:
     """What stands between spaces; the words of a script without spaces."""
     found = [match.span() for match in re.finditer(r"\S+", text)]
     if len(text) <= LONGEST_WORD * len(found):

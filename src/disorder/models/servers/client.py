@@ -96,6 +96,7 @@ class Client:
     n_retries: int = 0
     fewest_connections: int = 0  # how far their number went down
     _allowed: int = 0
+    _is_trying: bool = False
     _http: Any = field(default=None, repr=False)
     _throttle: Throttle | None = field(default=None, repr=False)
 
@@ -157,8 +158,8 @@ class Client:
                 throttle.succeeded()
                 return answer
             except _Failed as failure:
-                if attempt == self.max_retries:
-                    raise self._given_up(failure) from None
+                if attempt >= self._most_retries(failure):
+                    raise self._given_up(failure, attempt + 1) from None
                 self.n_retries += 1
                 wait = min(LONGEST_WAIT, self.first_wait * 2**attempt)
                 wait = wait if failure.wait is None else failure.wait  # what the server asked for
@@ -169,8 +170,16 @@ class Client:
                 await asyncio.sleep(wait)
         raise AssertionError("the last attempt returns or raises")
 
-    def _given_up(self, failure: _Failed) -> ModelStopped:
-        tries = self.max_retries + 1
+    def _most_retries(self, failure: _Failed) -> int:
+        """How often a request that failed this way is sent again."""
+        is_asked_to_wait = failure.refusal.status == HTTPStatus.TOO_MANY_REQUESTS
+        return (
+            min(1, self.max_retries)
+            if self._is_trying and not is_asked_to_wait
+            else self.max_retries
+        )
+
+    def _given_up(self, failure: _Failed, tries: int) -> ModelStopped:
         times = "once" if tries == 1 else f"{tries} times in a row"
         said = f"the server at {self.url} failed {times} ({failure})"
         if failure.refusal.status >= 500 and not failure.is_busy:
@@ -179,13 +188,14 @@ class Client:
 
     @contextmanager
     def retrying_once(self) -> Iterator[None]:
-        """Retry at most once, for requests that a server need not understand."""
-        usual = self.max_retries
-        self.max_retries = min(1, usual)
+        """Retry at most once, for requests that a server need not understand, unless it asks to
+        wait.
+        """
+        self._is_trying = True
         try:
             yield
         finally:
-            self.max_retries = usual
+            self._is_trying = False
 
     async def _attempt(self, method: str, path: str, body: dict[str, Any] | None) -> dict[str, Any]:
         import httpx2

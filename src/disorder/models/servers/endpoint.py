@@ -173,6 +173,7 @@ class Endpoint:
     spent: Costs = field(default_factory=Costs)
     room: Room = field(init=False)
     adapts: bool = True
+    is_listed: bool = True  # among the models of the server, if it lists any
     limit_name: str = "max_tokens"  # newer hosted models call it max_completion_tokens
     takes_limit: bool = False  # known to be called so
     least_limit: int = 1

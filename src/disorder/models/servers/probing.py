@@ -74,8 +74,15 @@ class Price:
 async def probed(endpoint: Endpoint, prompt: Prompt, answers: str, known: str = "") -> Probed:
     """The best way that this server does right, or the `known` one; raises where none is left."""
     with endpoint.client.retrying_once():
-        await _check_model(endpoint)
-        found = await _best_fit(endpoint, prompt, answers, known)
+        others = await _others(endpoint)
+        try:
+            found = await _best_fit(endpoint, prompt, answers, known)
+        except BadModel:
+            if not others:
+                raise
+            known_as = f"model of {endpoint.client.url}"
+            raise UnknownName(known_as, endpoint.model, others) from None
+    endpoint.is_listed = not others
     endpoint.adapts = False
     return found
 
@@ -142,12 +149,14 @@ async def _price(endpoint: Endpoint, way: Way, questions: Sequence[Question]) ->
     return Price(tokens / n, seconds / n, min(answer.mass for answer in answers))
 
 
-async def _check_model(endpoint: Endpoint) -> None:
-    """Raise where the server lists its models and this is none of them."""
+async def _others(endpoint: Endpoint) -> list[str]:
+    """The models that the server lists, where this is none of them: a wrong name, or one of those
+    that a list lacks, such as Azure's deployments and short names of dated models.
+    """
     try:
         reply = await endpoint.client.get("models")
     except (Rejected, ServerError):
-        return  # not every server lists its models
+        return []  # not every server lists its models
     entries = reply.get("data")
     names = [
         str(entry["id"])
@@ -155,8 +164,7 @@ async def _check_model(endpoint: Endpoint) -> None:
         if isinstance(entry, dict) and "id" in entry
     ]
     # servers of one model answer under any name
-    if len(names) > 1 and not is_listed(endpoint.model, names):
-        raise UnknownName(f"model of {endpoint.client.url}", endpoint.model, names)
+    return names if len(names) > 1 and not is_listed(endpoint.model, names) else []
 
 
 def is_listed(model: str, names: Sequence[str]) -> bool:

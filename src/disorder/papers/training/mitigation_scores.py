@@ -268,6 +268,20 @@ def _of_score(
     return Finding(name, "", metric, texts, ALL, value, low, high, score.n, by_seed)
 
 
+def reached(found: Sequence[Finding]) -> str:
+    """Which mitigations lower the skill kept, and which of them at a shown loss of accuracy."""
+    gains_of = {f.mitigation: f for f in found if f.metric == SKILL_GAIN}
+    costly = {f.mitigation for f in found if f.metric == ACCURACY_GAIN and f.high < 0}
+    lowered = [name for name, gain in gains_of.items() if gain.high < 0]
+    sorts = {
+        "Lowered, with no loss of accuracy shown": [name for name in lowered if name not in costly],
+        "Lowered, at a loss of accuracy": [name for name in lowered if name in costly],
+        "Not shown to be lowered": [name for name in gains_of if name not in lowered],
+    }
+    told = ". ".join(f"{what}: {', '.join(names)}" for what, names in sorts.items() if names)
+    return f"Skill kept without word order. {told}." if told else ""
+
+
 def gain_lines(found: Sequence[Finding]) -> list[str]:
     """What each mitigation gains and costs, in a sentence each."""
     of_all = [f for f in found if f.group == ALL and not f.trained_on]

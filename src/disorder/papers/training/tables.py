@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from disorder.papers.training.mitigation_scores import Finding, gain_lines
+from disorder.papers.training.mitigation_scores import Finding, gain_lines, reached
 from disorder.results.charts import heat_map
 from disorder.results.comparison import signed
 from disorder.results.result import Cell, Figure, Grid, PlainBody, Result, Section
@@ -56,14 +56,13 @@ def mitigations_result(
     request: Mapping[str, Any], found: Sequence[Finding], chosen: Sequence[str]
 ) -> Result:
     """The envelope of a comparison; `chosen` says which settings were."""
-    first, *gained = [*gain_lines(found), *chosen] or ["No mitigation was compared."]
     return Result(
         verb="mitigations",
         about=f"{request['model']} trained on {request['data']}, tested on {request['test']}",
-        headline=first,
+        headline=reached(found) or "No mitigation was compared.",
         request=request,
         body=PlainBody(findings=[asdict(each) for each in found]),
-        lead=gained,
+        lead=[*gain_lines(found), *chosen],
         grids=grids_of(found),
         sections=list(_transfer(found)),
         notes=[f"{seeds_text(len(found[0].by_seed))}; 95 % intervals over examples. {MEANING}"],

@@ -24,7 +24,6 @@ from disorder.results.run_folder import majority_share, write_run
 from disorder.store.sample_parts import SampleParts, write_examples
 from disorder.store.storage import make_folder
 from disorder.transformations import Transformation
-from disorder.transformations.words import NATURAL
 from disorder.types import ORIGINAL, Dataset, Floats, Progress
 from disorder.verbs.audit.behaviour import BehaviourProbe
 from disorder.verbs.audit.block import BlockPredictor
@@ -275,6 +274,9 @@ def _concluded(
     drawn = {each.spec: each.conclusions for each in measured if each.conclusions}
     plan = [each for each in audit.plan if each.spec in drawn]
     labels = originals.labels
+    family = None
+    if audit.families is not None:
+        family = np.array([audit.families[each.id] for each in dataset.examples], dtype=np.int64)
     found, baselines = beside_words_alone(
         main_conclusions(drawn, plan, dataset.examples, audit.predictor.perturbed),
         dataset,
@@ -282,7 +284,7 @@ def _concluded(
         labels,
         seed=audit.settings.seed,
         sanity=sanity_command(run),
-        is_natural=audit.settings.fidelity == NATURAL,
+        family=family,
     )
     acceptance = {each.spec: each.acceptance for each in measured if each.acceptance is not None}
     is_right = labels == gold_of(dataset.task, dataset.examples)
@@ -292,6 +294,7 @@ def _concluded(
             "conclusion": found.pop("all", None),
             "conclusions": found,
             "word_baselines": baselines,
+            "n_families": None if family is None else len(np.unique(family)),
         }
     )
 

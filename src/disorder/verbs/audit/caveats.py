@@ -8,7 +8,7 @@ from itertools import permutations
 import numpy as np
 
 from disorder.data.examples import UNREADABLE
-from disorder.metrics import SkillRatio
+from disorder.metrics import SkillRatio, decompose
 from disorder.results.conclusion import Caveat, Conclusion, WordBaseline
 from disorder.types import Dataset, Floats, Outcomes, Score
 from disorder.verbs.audit.watching import STOP_WHEN, not_predicted
@@ -145,10 +145,7 @@ def of_behaviour(
         )
     if found.kind != "bag_of_words" or outcomes.task.is_regression:
         return
-    same = ((outcomes.label == outcomes.original_label[:, None]) & outcomes.is_predicted).sum(
-        axis=1
-    )
-    agreement = float((same / outcomes.n_variants).mean())
+    agreement = decompose("agreement", outcomes).score().value
     floor = 1.0 if noise is None else 1 - noise.high
     if agreement < min(STEADY, floor):
         yield Caveat(

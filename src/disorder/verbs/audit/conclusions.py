@@ -125,13 +125,14 @@ def beside_words_alone(
     *,
     seed: int,
     sanity: str,
-    is_natural: bool,
+    family: Ints | None,
 ) -> tuple[dict[str, Conclusion], list[WordBaseline]]:
     """Whether words alone can answer: then a model that keeps its skill is not at fault. The
     conclusions with that as a caveat, and a bag of words beside the model.
 
     `answered` are the examples with a prediction for the original text, which is `original_label`;
-    `sanity` is the command that finds out more; in a natural audit nothing is excused.
+    `sanity` is the command that finds out more; a natural audit knows the family of each example,
+    and excuses nothing.
     """
     conclusions = dict(found)
     rows: list[WordBaseline] = []
@@ -141,7 +142,7 @@ def beside_words_alone(
     gold = gold_of(dataset.task, examples).astype(np.int64)  # of no use for numbers
     baseline = None
     if not dataset.task.is_regression and not dataset.task.has_own_chance:
-        baseline = word_baseline(dataset, gold, seed=seed)
+        baseline = word_baseline(dataset, gold, seed=seed, family=family)
     for group, chosen, _ in groups(examples, examples):
         own = found.get(group)
         if own is None or own.kind not in KEEPS_SKILL:
@@ -152,7 +153,7 @@ def beside_words_alone(
         row = None if beside is None else _row(group, beside)
         if row is not None:
             rows.append(row)
-        caveat = words_explain(row, sanity) if is_natural else words_alone(row, sanity)
+        caveat = words_alone(row, sanity) if family is None else words_explain(row, sanity)
         if caveat.kind == "may_not_need_order" or own.kind == "bag_of_words":
             conclusions[group] = own.model_copy(update={"caveats": [caveat, *own.caveats]})
     return conclusions, rows

@@ -23,9 +23,8 @@ from disorder.requests.audit import CONTINUED, DECIDED
 from disorder.requests.settings import Settings
 from disorder.results.conclusion import Conclusion
 from disorder.results.run import EarlyStop, LastLook
-from disorder.tasks.pair import SAME_WORDS
 from disorder.transformations import Transformation
-from disorder.types import CONTROL_OF, Costs, Dataset, Outcomes
+from disorder.types import CONTROL_OF, SAME_WORDS, Costs, Dataset, Outcomes
 from disorder.verbs.audit.block import BlockPredictor
 from disorder.verbs.audit.conclusions import Neighbours, about_what_moved, main_transformation
 from disorder.verbs.audit.order_kinds import KindLimits, RunFacts, conclude_on_order

@@ -18,12 +18,12 @@ from disorder.metrics.statistics.intervals import Z
 from disorder.requests.settings import Settings
 from disorder.results.conclusion import Caveat, Conclusion
 from disorder.results.run import EarlyStop, LastLook, Omitted, Record
-from disorder.tasks.pair import SAME_WORDS
 from disorder.transformations import Transformation
 from disorder.transformations.surface_control import SAME_AS_ORIGINAL
 from disorder.transformations.words import NATURAL
 from disorder.types import (
     CONTROL_OF,
+    SAME_WORDS,
     TEXT_NAMES,
     Bools,
     Dataset,
@@ -170,19 +170,23 @@ class Measuring:
 
     def _with_places(self, spec: str, outcomes: Outcomes, chosen: Ints) -> Outcomes:
         """The outcomes with where the chosen option stood in each variant, −1 where none was
-        chosen, where the right one stood, and a number for each order of the options.
+        chosen or one that never moves, where the right one stood, a number for each order of the
+        options, and how many of them move.
         """
         places = np.full(outcomes.label.shape, -1, dtype=np.int64)
         order, right = places.copy(), places.copy()
+        n_movable = np.zeros(len(chosen), dtype=np.int64)
         for row, number in enumerate(chosen.tolist()):
             orders = self.perturbed(spec, self.dataset.examples[number]).a.positions
             labels = outcomes.label[row, : len(orders)]
             order[row, : len(orders)] = np.unique(orders, axis=0, return_inverse=True)[1].ravel()
             is_chosen = labels >= 0
             where = (orders == labels[:, None]).argmax(axis=1)
-            places[row, : len(orders)] = np.where(is_chosen, where, -1)
+            is_moved = (orders != np.arange(orders.shape[1])).any(axis=0)
+            n_movable[row] = is_moved.sum()
+            places[row, : len(orders)] = np.where(is_chosen & is_moved[where], where, -1)
             right[row, : len(orders)] = (orders == outcomes.gold[row]).argmax(axis=1)
-        return replace(outcomes, place=places, order=order, right_place=right)
+        return replace(outcomes, place=places, order=order, right_place=right, n_movable=n_movable)
 
     def _scored(
         self,

@@ -344,6 +344,8 @@ def _no_skill_shown(skill: BeyondChance, score: Score, *, is_none: bool) -> str:
     if is_none or score.value <= 0:
         return text
     times = ((score.high - score.value) / score.value) ** 2
+    if times > MOST:
+        return text
     n_more = two_digits(score.n * max(0.0, times - 1) * 1.05)
     return f"{text}; about {n_more:,} more examples would show it, if it stays as it is"
 
@@ -389,8 +391,8 @@ def _caveat_text(kind: KindCaveat, given: NaturalOutcomes, facts: Facts) -> str:
             return f"the model notices: {_declines(given)}"
         case "failures":
             return (
-                f"{int(given.n_failed.sum()):,} perturbed texts got no answer: the kind holds with "
-                "all of them right and with all of them wrong"
+                f"{int(given.n_failed.sum()):,} perturbed texts got no answer: no kind is named "
+                "unless it holds with all of them right and with all of them wrong"
             )
 
 

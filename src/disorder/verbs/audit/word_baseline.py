@@ -2,8 +2,8 @@
 
 Logistic regression over the words of each text, those that two texts share, and pairs of those that
 they do not; cross-fitted: each example is predicted by a model that saw neither it nor any example
-with the same words in one of its texts. Written with numpy, since the core does without
-scikit-learn; `disorder sanity` has stronger models.
+of its family, or with the same words in one of its texts. Written with numpy, since the core does
+without scikit-learn; `disorder sanity` has stronger models.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ class CrossFitted:
 
     tried: Bools
     is_right: Bools
+    family: Ints | None = None
 
     def beside(self, gold: Ints, model: Bools, chosen: Bools) -> SkillRatio | None:
         """Its skill (as "after") and that of a model (as "before") on some examples; None where
@@ -43,11 +44,17 @@ class CrossFitted:
         used = self.tried & chosen
         if len(np.unique(gold[used])) < 2:
             return None
-        return SkillRatio.of_labels(gold[used], model[used], self.is_right[used].astype(float))
+        family = None if self.family is None else self.family[used]
+        right = self.is_right[used].astype(float)
+        return SkillRatio.of_labels(gold[used], model[used], right, family)
 
 
-def word_baseline(dataset: Dataset, gold: Ints, *, seed: int) -> CrossFitted | None:
-    """The baseline of a dataset; None where it would not be cheap, or could not learn."""
+def word_baseline(
+    dataset: Dataset, gold: Ints, *, seed: int, family: Ints | None = None
+) -> CrossFitted | None:
+    """The baseline of a dataset, whose examples are of these families; None where it would not be
+    cheap, or could not learn.
+    """
     n = len(dataset.examples)
     keys = [digest(seed, "word baseline", example.id) for example in dataset.examples]
     chosen = np.sort(np.array(sorted(range(n), key=keys.__getitem__)[:MOST], dtype=np.int64))
@@ -57,7 +64,7 @@ def word_baseline(dataset: Dataset, gold: Ints, *, seed: int) -> CrossFitted | N
     words = [_words(example) for example in examples]
     if sum(map(len, words)) > MOST_WORDS:
         return None
-    folds = _folds(examples, seed)
+    folds = _folds(examples, seed, None if family is None else family[chosen])
     right = np.zeros(n, dtype=bool)
     tried = np.zeros(n, dtype=bool)
     columns = Columns.of(words)
@@ -69,7 +76,7 @@ def word_baseline(dataset: Dataset, gold: Ints, *, seed: int) -> CrossFitted | N
         answers = columns.fitted(labels, ~held, held)
         right[chosen[held]] = answers == labels[held]
         tried[chosen[held]] = True
-    return CrossFitted(tried, right) if tried.any() else None
+    return CrossFitted(tried, right, family) if tried.any() else None
 
 
 def _words(example: Example) -> list[str]:
@@ -87,8 +94,8 @@ def _words(example: Example) -> list[str]:
     return found
 
 
-def _folds(examples: Sequence[Example], seed: int) -> Ints:
-    """Examples that share a text, or the words of one, go into the same fold."""
+def _folds(examples: Sequence[Example], seed: int, family: Ints | None) -> Ints:
+    """Examples of one family, or that share a text or the words of one, go into the same fold."""
     parent = list(range(len(examples)))
 
     def root(i: int) -> int:
@@ -97,9 +104,10 @@ def _folds(examples: Sequence[Example], seed: int) -> Ints:
             i = parent[i]
         return i
 
-    seen: dict[str, int] = {}
+    seen: dict[str | int, int] = {}
     for i, example in enumerate(examples):
-        for key in _families(example):
+        own = () if family is None else (int(family[i]),)
+        for key in (*own, *_families(example)):
             parent[root(i)] = root(seen.setdefault(key, i))
     return np.array(
         [

@@ -39,7 +39,8 @@ class Explained:
 
     `finding` is one line with numbers and intervals; `scores` holds those numbers by name; `skips`
     counts examples left out, by reason; `claims` says whether `order` or `words` are used, where
-    that is shown either way, so that explanations that disagree are noticed.
+    that is shown either way, so that explanations that disagree are noticed; `headline` is the
+    answer without numbers, of an explanation that may stand alone.
     """
 
     finding: str
@@ -49,6 +50,7 @@ class Explained:
     notes: Sequence[str] = ()
     skips: Mapping[str, int] = field(default_factory=dict)
     claims: Mapping[str, bool] = field(default_factory=dict)
+    headline: str = ""
 
 
 def section_of(
@@ -143,7 +145,7 @@ class Explanations:
         return Result(
             verb="explain",
             about=self.about,
-            headline="What does the model rely on?",
+            headline=self.headline,
             request=self.settings,
             body=self,
             records=self.records,
@@ -158,6 +160,13 @@ class Explanations:
                 "model calls": f"{self.n_made:,} made, at most about {self.n_calls:,} planned",
             },
         )
+
+    @property
+    def headline(self) -> str:
+        """The answer of an explanation that stands alone, or the question of several."""
+        answers = [each.found.headline for each in self.sections if each.found is not None]
+        alone = answers[0] if len(answers) == 1 else ""
+        return alone or "What does the model rely on?"
 
     @property
     def disagreements(self) -> list[str]:

@@ -42,6 +42,7 @@ HEAVIEST = "The words that carry most, in original texts."
 N_DRAWN = 3  # examples in the drawing
 N_NAMED = 5  # words in the finding
 CLEAR = 3.0  # times the mean weight of a word that the top word of a text has on average
+HEAVY = 0.25  # of what the top word of a text carries, from which on a word is named
 TIE = 1e-6  # below the rounding of probabilities
 ALL = 0  # as the number of examples
 GLUED = ".,;:!?…\"'()[]{}“”‘’«»。，、！？；："  # marks that are no part of a word
@@ -201,15 +202,16 @@ def heaviest(texts: Sequence[WeighedWords]) -> list[Row]:
 
 def said_heaviest(texts: Sequence[WeighedWords]) -> str:
     """The heaviest words as a sentence; none where weights are spread over the words of a text, as
-    those of a model are that counts words.
+    those of a model are that counts words, or over many words of which none is heavy throughout.
     """
     usual = sum(text.size for text in texts)
     if usual <= TIE:
         return "no single word decides a prediction"
-    if sum(text.scores.max() for text in texts) < CLEAR * usual:
+    tops = [top for text in texts if (top := float(text.scores.max())) > TIE]
+    heavy = [row for row in heaviest(texts) if row["value"] >= HEAVY * float(np.mean(tops or 1))]
+    if sum(tops) < CLEAR * usual or not heavy:
         return "no word stands out: weights are spread over the words of a text"
-    heavy = heaviest(texts)[:N_NAMED]
-    words = [f"{row['word']} ({row['value']:.2f} in {row['n']})" for row in heavy]
+    words = [f"{row['word']} ({row['value']:.2f} in {row['n']})" for row in heavy[:N_NAMED]]
     return f"heaviest words: {', '.join(words)}"
 
 

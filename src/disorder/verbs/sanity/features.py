@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from disorder.data.word_hashes import GOLDEN, Hashes, distinct, hashes
-from disorder.metrics.word_overlap import word_overlap
+from disorder.metrics.answer_match import word_overlap
 from disorder.types import Bools, Ints, Texts
 
 RowFeatures = tuple[Ints, Hashes]  # row numbers, and a feature for each of them

@@ -27,6 +27,8 @@ from disorder.verbs.compare import compare
 from disorder.verbs.train.summary import audits_result
 from disorder.verbs.train.training import TrainedModel
 
+DECLINES = 0.1  # of the perturbed texts, from which on abstaining is what was learned
+
 
 @dataclass(frozen=True)
 class BeforeAndAfter:
@@ -42,15 +44,20 @@ class BeforeAndAfter:
         """What training changed, or without a model before what the trained one does."""
         if self.changed is None or self.before is None:
             return self._after_alone()
+        spec = self.changed.transformation
+        before, after = (abstained(run, spec) for run in (self.before, self.after))
         kept = self.changed.skill_kept
         skill = f"skill kept without word order cannot be compared ({self.changed.because})"
         if kept is not None:
             verdict = "no change is shown"
             if kept.high < 0 or kept.low > 0:
                 verdict = f"it relies {'more' if kept.high < 0 else 'less'} on word order"
+            if kept.high < 0 and after - before > DECLINES:
+                verdict = "it learned to abstain on perturbed texts"
             skill = f"{verdict}: skill kept without word order {_arrow(kept)}"
         accuracy = f"accuracy on original texts {_arrow(self.changed.original)}"
-        declined = f"{abstained(self.before):.2f} → {abstained(self.after):.2f} of them"
+        originals = f"{abstained(self.before):.2f} → {abstained(self.after):.2f} of them"
+        declined = f"{originals} and on {before:.2f} → {after:.2f} of the perturbed ones"
         return f"Before → after training, {skill}; {accuracy}; it abstains on {declined}."
 
     def _after_alone(self) -> str:
@@ -128,10 +135,11 @@ def _changed(before: Run, after: Run) -> ComparisonConclusion | None:
     return found[0] if found else None
 
 
-def abstained(run: Run) -> float:
-    """The share of original texts that a model gave none of the labels."""
+def abstained(run: Run, transformation: str = ORIGINAL) -> float:
+    """The share of texts that a model gave none of the labels."""
     table = run.samples()
-    outcomes = table.filter(pc.equal(table["transformation"].cast("string"), ORIGINAL))["outcome"]
+    is_of_these = pc.equal(table["transformation"].cast("string"), transformation)
+    outcomes = table.filter(is_of_these)["outcome"]
     n = int(pc.sum(pc.equal(outcomes.cast("string"), ABSTAINS)).as_py() or 0)
     return n / max(1, len(outcomes))
 

@@ -19,7 +19,7 @@ from disorder.requests.train import EachTrainingOptions
 from disorder.results.progress import OVERALL
 from disorder.store.store import Store
 from disorder.types import Dataset, Progress
-from disorder.verbs.selected_data import selected_data
+from disorder.verbs.selected_data import check_has_labels, selected_data
 from disorder.verbs.train.folder import is_training, read_record
 from disorder.verbs.train.request import (
     CheckedRequest,
@@ -140,6 +140,7 @@ class TrainingCounts:
 def read_test_data(verb: str, test: Any, limit: int | None, request: TrainingRequest) -> Dataset:
     """The test data of a comparison; the same examples for every model and seed."""
     found = selected_data(spelled(test), replace(request.reading, limit=limit))
+    check_has_labels(found, verb)
     if found.task.is_regression:
         raise BadData(f"{found.name}: {verb} counts correct labels, and this data has numbers")
     return found

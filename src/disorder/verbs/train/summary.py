@@ -4,16 +4,21 @@ the next command; and the audits before and after it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from disorder.requests.option import command_line
 from disorder.results.result import Cell, Column, Grid, NextStep, PlainBody, Result
+from disorder.types import ORIGINAL
 from disorder.verbs.train.folder import learned_nothing
 
 if TYPE_CHECKING:
     from disorder.verbs.train.before_after import BeforeAndAfter
     from disorder.verbs.train.training import TrainedModel
+
+TEST = "TEST.jsonl"
+SHOWN = ("accuracy", "spearman", "skill_kept")  # of the audits before and after
 
 
 def begun_result(record: Mapping[str, Any]) -> Result:
@@ -40,7 +45,6 @@ def training_result(trained: TrainedModel) -> Result:
         for spec, reasons in record["skips"].items()
         for reason, n in reasons.items()
     ]
-    command = command_line("audit", trained.spec, _audit_data(record))
     return Result(
         verb="train",
         about=f"{request['recipe']} on {request['data']}: {_speed(record)}",
@@ -50,7 +54,7 @@ def training_result(trained: TrainedModel) -> Result:
         body=trained,
         caveats=list(filter(None, [learned_nothing(record)])),
         notes=[*left_out, *_span_scores(after), *_predictions(after), *_calibration(after)],
-        next_steps=[NextStep(command, "does it read now?")],
+        next_steps=[_next_step(trained)],
     )
 
 
@@ -107,19 +111,24 @@ def _calibration(after: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _audit_data(record: Mapping[str, Any]) -> str:
-    """The data that an audit of this model would take."""
-    request = record["request"]
-    if request["dev"]:
-        return str(request["dev"])
-    data = str(request["data"])
-    return data.removesuffix(":train") if ":" in data else data
+def _next_step(trained: TrainedModel) -> NextStep:
+    """An audit of the model, on data that it did not learn from."""
+    request = trained.record["request"]
+    known = str(request["data"])
+    data = str(request["dev"] or re.sub(r":train\w*$", "", known))
+    why = "does it read now?"
+    if data == known:
+        data = TEST
+        why += f" ({TEST}: texts it did not learn from)"
+    return NextStep(command_line("audit", trained.spec, data), why)
 
 
 def audits_result(audits: BeforeAndAfter) -> Result:
-    """The scores of the audits before and after training, one row per score, below what changed."""
+    """What changed, and the scores behind it in the audits before and after training."""
     named = {"before": audits.before, "after": audits.after}
     runs = {when: run for when, run in named.items() if run is not None}
+    found = audits.after.conclusion
+    about = (ORIGINAL, found.transformation if found else "")
     rows = [
         [
             Cell(record.transformation),
@@ -127,10 +136,12 @@ def audits_result(audits: BeforeAndAfter) -> Result:
             *(Cell.of(run.score(record.transformation, record.metric)) for run in runs.values()),
         ]
         for record in audits.after.scores
-        if record.group == "all" and not record.metric.startswith("omega@")
+        if record.group == "all" and record.transformation in about and record.metric in SHOWN
     ]
-    columns = [Column("transformation", "name"), Column("score", "name")]
+    columns = [Column("texts", "name"), Column("score", "name")]
     columns += [Column(f"{when} training") for when in runs]
+    verb = "compare" if len(runs) > 1 else "report"
+    command = command_line(verb, *(str(run.folder) for run in runs.values()))
     return Result(
         verb="train",
         about=f"audited on {audits.after.data}",
@@ -139,4 +150,5 @@ def audits_result(audits: BeforeAndAfter) -> Result:
         body=audits,
         grids=[Grid(columns, rows)],
         notes=list(filter(None, [audits.reason])),
+        next_steps=[NextStep(command, "every score")],
     )

@@ -12,7 +12,7 @@ import numpy as np
 
 from disorder.errors import DoesNotApply
 from disorder.metrics import mean
-from disorder.metrics.word_overlap import word_overlap
+from disorder.metrics.answer_match import word_overlap
 from disorder.papers.study.pipeline import Pipeline, Reach
 from disorder.papers.study.pipelines.audit_table import AuditTable
 from disorder.papers.study.pipelines.count_table import removed_words, tally_of

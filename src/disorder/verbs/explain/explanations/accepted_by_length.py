@@ -63,9 +63,7 @@ def accepted_by_length(subject: Subject, *, bins: int = 5) -> Explained:
         "words; 95 % intervals over examples; the dotted line is chance."
     )
     figure = Figure("accepted_by_length", caption, rows, {"layer": layers})
-    scores = {
-        f"{row['original text']}, {row['from']}–{row['to']} words": score for row, score in found
-    }
+    scores = {f"{row['original text']}, {_range(row)} words": score for row, score in found}
     return Explained(_finding(found), [figure], scores=scores, skips=perturbed.skips)
 
 
@@ -96,15 +94,20 @@ def _points(
     return found
 
 
+def _range(row: Row) -> str:
+    """From how many words to how many."""
+    return "–".join(dict.fromkeys([str(row["from"]), str(row["to"])]))
+
+
 def _finding(found: list[tuple[Row, Score]]) -> str:
     parts = []
     for name in GROUPS:
         own = [(row, score) for row, score in found if row["original text"] == name]
         if own:
             first, short = own[0]
-            line = f"{name}: {said(short)} at {first['from']}–{first['to']} words"
+            line = f"{name}: {said(short)} at {_range(first)} words"
             if len(own) > 1:
                 last, long = own[-1]
-                line += f", {said(long)} at {last['from']}–{last['to']}"
+                line += f", {said(long)} at {_range(last)}"
             parts.append(line)
     return "acceptance of examples " + "; ".join(parts)

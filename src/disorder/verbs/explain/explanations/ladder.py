@@ -23,6 +23,7 @@ from disorder.metrics.statistics.ranks import rank_correlation, rank_influence
 from disorder.randomness import generator
 from disorder.registry import explanation
 from disorder.results.result import Figure, Row, Table
+from disorder.results.writing import capitalised
 from disorder.transformations.rendering import render
 from disorder.transformations.words import split
 from disorder.types import Floats, Ints, Score, Sentence, Texts
@@ -75,6 +76,7 @@ def ladder(subject: Subject, *, window: int = 3, draws: int = 5) -> Explained:
         scores,
         found.notes,
         claims=found.claims,
+        headline=found.headline,
     )
 
 
@@ -130,6 +132,13 @@ class Climb:
             f"{self._in_words()}: {now} is {signed(self.total)} above the best constant answer "
             f"({self.constant:.3f}): {parts}"
         )
+
+    @property
+    def headline(self) -> str:
+        """The answer in words."""
+        if self.has_skill:
+            return capitalised(self._in_words())
+        return "No skill to explain: a constant answer may be right as often"
 
     def _in_words(self) -> str:
         used = self.used

@@ -31,6 +31,10 @@ from disorder.verbs.explain.word_importance import (
 )
 
 N_SHOWN = 10  # words in the figure
+REPLACED = (
+    "Each word is left out alone, which does not find words that replace each other; several are "
+    "left out at once by --by lime."
+)
 
 
 @explanation(
@@ -80,8 +84,9 @@ def overview(subject: Subject, *, window: int = 3, draws: int = 5, n: int = 50) 
         [Figure("overview", caption, rows, {"hconcat": charts, "spacing": 30})],
         tables,
         scores,
-        found.notes,
+        [*found.notes, *([REPLACED] if texts and not heavy else [])],
         claims=found.claims,
+        headline=found.headline,
     )
 
 
@@ -114,6 +119,6 @@ def _words_chart(heavy: Sequence[Row], kind: str) -> VegaLite:
         "mark": {"type": "bar", "color": BLUE},
         "encoding": {
             "y": name("of", [row["of"] for row in heavy], "word (places)"),
-            "x": number("value", what),
+            "x": number("value", what, {"axis": {"tickCount": 5}}),
         },
     }
