@@ -37,7 +37,7 @@ from disorder.results.run_tables import (
     stopped_early,
 )
 from disorder.results.writing import capitalised, meaning_of, named, shown, title_of
-from disorder.types import SAME_WORDS, is_about_texts
+from disorder.types import ORIGINAL, SAME_WORDS, is_about_texts
 
 HEADLINES = {
     "reads_order": "Your model needs word order: without it, its skill is gone.",
@@ -147,7 +147,7 @@ def _lead(run: Run) -> Iterator[str]:
 def _right_before_and_after(run: Run, found: Conclusion) -> str:
     others = f"{SAME_WORDS}=no"  # of pairs the conclusion is about these
     group = others if others in run.groups else "all"
-    before = run.score("original", run.main_score, group)
+    before = run.score(ORIGINAL, run.main_score, group)
     after = run.score(found.transformation, run.main_score, group)
     how = "with words shuffled" if found.transformation == MAIN else f"under {found.transformation}"
     if before is None or after is None:
@@ -212,7 +212,7 @@ def _order_need(run: Run) -> Iterator[str]:
         counts = {
             what: record.n
             for what, group in known.items()
-            if (record := run.score("original", run.main_score, group)) is not None
+            if (record := run.score(ORIGINAL, run.main_score, group)) is not None
         }
         told = ", ".join(f"{what} in {n:,}" for what, n in counts.items())
         yield f"This data was made to know it: what decides the label is {told} examples."
