@@ -369,6 +369,8 @@ FORMS: dict[str, Row] = {
     "options in one line, set apart": Q | {"options": "a ) x , b ) y", "correct": "b"},
     "answers with one": XY | {"answers": ["B"]},
     "a gold label": XY | {"gold_label": "B"},
+    "full-width letters": Q | {"options": ["Ａ．x", "Ｂ．y"], "answer": "Ｂ"},
+    "Chinese marks": Q | {"options": "A、x B、y", "answer": "B"},
     "Chinese columns": {"问题": "q", "选项A": "x", "选项B": "y", "答案": "B"},
 }
 

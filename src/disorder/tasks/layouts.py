@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
@@ -49,9 +50,10 @@ WRONG = ("incorrect_answers", "wrong_answers", "distractors")
 ONE_WRONG = re.compile(r"(?:distractor|incorrectanswer|wronganswer)\d+")
 STEM = ("stem", "question", "text")
 CAUSES = ("cause", "effect")
-LETTERED = re.compile(r"\s*[(\[]?([A-Za-z])[)\].:]\s*(?=\S)")
+LETTER = r"[(\[（]?([A-Za-zＡ-Ｚ]) ?[)\].:．、：）]\s*(?=\S)"  # and its mark, before an option
+LETTERED = re.compile(rf"\s*{LETTER}")
 MARKED = re.compile(r"(?:\d+|[a-z])$")  # the letter or number at the end of a name
-INLINE = re.compile(r"(?:^|(?<=[\s,]))[(\[]?([A-Za-z]) ?[)\].:]\s*(?=\S)")
+INLINE = re.compile(rf"(?:^|(?<=[\s,，])){LETTER}")
 AFTER_QUOTE = re.compile(r"""['"]\s*[,:]""")
 BETWEEN = re.compile(r"""(['"])\s+(['"])""")
 SEPARATORS = ("\n", "|", ";")
@@ -164,7 +166,7 @@ def _without_empty_ends(options: list[Any]) -> list[Any]:
 def _without_letters(options: list[Any]) -> tuple[list[Any], list[str] | None]:
     """Options without the letters that stand before all of them, which would move with them."""
     marks = [LETTERED.match(each) if isinstance(each, str) else None for each in options]
-    said = [mark[1].upper() if mark else "" for mark in marks]
+    said = [narrow(mark[1]).upper() if mark else "" for mark in marks]
     if len(options) > 1 and said == list(LETTERS[: len(options)]):
         return [
             str(each)[mark.end() :] for each, mark in zip(options, marks, strict=True) if mark
@@ -210,13 +212,18 @@ def literal(text: str) -> list[Any] | tuple[Any, ...] | dict[Any, Any] | None:
     return None
 
 
+def narrow(text: str) -> str:
+    """Full-width letters and marks, as Chinese and Japanese write them, in their usual width."""
+    return unicodedata.normalize("NFKC", text)
+
+
 def _by_letters(text: str) -> dict[str, str]:
     """Options in one line, each behind its letter: `A) x B) y`; empty where there are none."""
     _, *pieces = INLINE.split(text)
-    letters = "".join(pieces[::2]).upper()
+    letters = narrow("".join(pieces[::2])).upper()
     if len(letters) < 2 or not "".join(LETTERS).startswith(letters) or INLINE.match(text) is None:
         return {}
-    return dict(zip(letters, (piece.strip(" ,") for piece in pieces[1::2]), strict=True))
+    return dict(zip(letters, (piece.strip(" ,，") for piece in pieces[1::2]), strict=True))
 
 
 def is_nothing(value: Any) -> bool:
