@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import disorder
-from disorder.data import read_data
+from disorder.data import known_tasks, read_data
 from disorder.errors import BadData, BadModel, DisorderError
 from disorder.metrics.statistics.pairs_of_orders import pair_counts
 from disorder.models import load
@@ -836,6 +836,17 @@ def test_every_task_has_a_title_and_reads_a_row() -> None:
         assert entry.title
         assert entry.summary
         assert all(entry.columns)
+
+
+def test_kinds_of_data_and_known_tasks_have_names_of_their_own() -> None:
+    kinds = {*parts(TaskPart), "labels", "likelihood"}
+    assert kinds.isdisjoint(known_tasks())
+    rows = [{"text_a": "a b", "label": "entailment"}, {"text_a": "b a", "label": "neutral"}]
+    with pytest.raises(DisorderError) as error:
+        read_data(rows, task="mnlli")
+    assert "mnli" in str(error.value)
+    with pytest.raises(DisorderError, match="choice"):
+        read_data(rows, task="choise")
 
 
 @pytest.mark.shared
