@@ -576,6 +576,28 @@ def test_a_right_answer_and_wrong_ones_are_put_into_an_order() -> None:
     assert len(places) == 4
 
 
+MARKED: dict[str, Row] = {
+    "TruthfulQA": {"mc1_targets": {"choices": ["r", "x", "y"], "labels": [1, 0, 0]}},
+    "BIG-bench": {"target_scores": {"x": 0, "r": 1, "y": 0}},
+    "its table": {"multiple_choice_targets": ["x", "r"], "multiple_choice_scores": [0, 1]},
+    "objects": {"answers": [{"text": "x", "correct": False}, {"text": "r", "correct": True}]},
+    "choices": {"choices": [{"text": "x", "is_correct": 0}, {"text": "r", "is_correct": 1}]},
+}
+
+
+@pytest.mark.parametrize("form", MARKED)
+def test_options_that_are_marked_as_right_are_read(form: str) -> None:
+    for i in range(20):
+        row = {"question": f"q{i}", **MARKED[form]}
+        [example] = read_data([row], language="en").examples
+        assert example.options["ABC".index(example.label)] == "r"
+        assert len(example.options) == len(set(example.options)) > 1
+    options = {"question": "q", "options": {"A": "x", "B": "r"}, "answer": "B"}
+    assert read_data([options], language="en").examples[0].options == ("x", "r")
+    numbers = {"question": "q", "options": {"A": 1, "B": 0}, "answer": "B"}
+    assert read_data([numbers], language="en").examples[0].options == ("1", "0")
+
+
 def test_options_are_not_lost_in_silence() -> None:
     row = XY | {"answer": "B"}
     with pytest.raises(BadData, match=r"task='labels' or task='choice'"):

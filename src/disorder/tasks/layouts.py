@@ -48,6 +48,14 @@ STEMS = (
 RIGHT = ("correct_answer", "best_answer", "right_answer", "answer")
 WRONG = ("incorrect_answers", "wrong_answers", "distractors")
 ONE_WRONG = re.compile(r"(?:distractor|incorrectanswer|wronganswer)\d+")
+MARKED_OPTIONS = (
+    "mc1_targets",
+    "target_scores",
+    "multiple_choice_targets",
+    "options",
+    "choices",
+    "answers",
+)
 STEM = ("stem", "question", "text")
 CAUSES = ("cause", "effect")
 LETTER = r"[(\[（]?([A-Za-zＡ-Ｚ]) ?[)\].:．、：）]\s*(?=\S)"  # and its mark, before an option
@@ -69,9 +77,43 @@ def laid_out(row: Mapping[str, Any]) -> dict[str, Any]:
         found["asks_for"] = found.pop("question")
     if {"sol1", "sol2", "label"} <= found.keys():  # PIQA, whose label counts from 0
         found["options"] = [found.pop("sol1"), found.pop("sol2")]
+    found = _with_right_one(found) or found
     if name_in(found, OPTIONS) is None:
         found = _with_wrong_ones(found) or _gathered(found) or found
     return found
+
+
+def _with_right_one(row: Mapping[str, Any]) -> dict[str, Any] | None:
+    """A row whose options are marked 1 or 0 (TruthfulQA, BIG-bench, objects with `is_correct`), as
+    one right answer and several wrong ones; None for other rows.
+    """
+    name = name_in(row, MARKED_OPTIONS)
+    if name is None:
+        return None
+    marks = _marks(row[name], column(row, ("multiple_choice_scores",)))
+    right = [text for text, mark in marks if mark == 1]
+    wrong = [text for text, mark in marks if mark == 0]
+    if len(right) != 1 or len(right) + len(wrong) < max(2, len(marks)):
+        return None
+    rest = {each: value for each, value in row.items() if each != name}
+    return rest | {"correct_answer": right[0], "incorrect_answers": wrong}
+
+
+def _marks(given: Any, scores: Any) -> list[tuple[str, Any]]:
+    """Options with what marks them as right; none where nothing does."""
+    if isinstance(given, Mapping) and {"choices", "labels"} <= given.keys():
+        return list(zip(given["choices"], given["labels"], strict=False))
+    if isinstance(given, Mapping) and not {*LETTERS, "text"} & given.keys():
+        return list(given.items())
+    if not isinstance(given, list | tuple):
+        return []
+    if isinstance(scores, list | tuple):
+        return list(zip(given, scores, strict=False))
+    return [
+        (column(each, ("text", "content", "option")), column(each, ("is_correct", "correct")))
+        for each in given
+        if isinstance(each, Mapping)
+    ]
 
 
 def _gathered(row: Mapping[str, Any]) -> dict[str, Any] | None:
