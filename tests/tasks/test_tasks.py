@@ -730,6 +730,9 @@ def test_verbs_that_are_about_labels_say_so() -> None:
         ):
             with pytest.raises(DisorderError, match=f"is about texts with labels.*{form}"):
                 verb(rows)
+    texts = [{"text": "a b c"}, {"text": "d e f"}]
+    with pytest.raises(DisorderError, match="are for an audit with task='likelihood'"):
+        disorder.explain(always_second, texts, task="likelihood")
 
 
 def test_both_texts_of_a_pair_move_alike() -> None:
