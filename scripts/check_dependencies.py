@@ -1,10 +1,10 @@
 """Check dependencies, offline: are they the pinned ones, and are their files as they were packed?
 
 Exit code 1 where a lock lacks a package that it is for, needed by the core or an extra itself or
-through another package, lacks a hash, or names anything but a release of the package index; where
-locks and constraints disagree, an installed version is another one, a file of a locked package was
-changed after it was installed, or a version is a squatted one. Where pip-audit is installed, known
-vulnerabilities are looked up too (that needs the network).
+through another package, has one that nothing needs, lacks a hash, or names anything but a release
+of the package index; where locks and constraints disagree, an installed version is another one, a
+file of a locked package was changed after it was installed, or a version is a squatted one. Where
+pip-audit is installed, known vulnerabilities are looked up too (that needs the network).
 """
 
 from __future__ import annotations
@@ -53,15 +53,23 @@ def not_of_the_index(path: Path) -> list[str]:
     ]
 
 
-def needed_by(name: str, extras: set[str]) -> list[Requirement]:
-    """What an installed package asks for on this system; nothing where it is not installed."""
+def needed_by(name: str, extras: set[str], *, anywhere: bool = False) -> list[Requirement]:
+    """What an installed package asks for on this system, or on any; nothing where it is not
+    installed.
+    """
     try:
         required = distribution(name).requires or []
     except PackageNotFoundError:
         return []
     found = [Requirement(text) for text in required]
     chosen = [{"extra": extra} for extra in extras or {""}]
-    return [one for one in found if one.marker is None or any(map(one.marker.evaluate, chosen))]
+    return [
+        one
+        for one in found
+        if one.marker is None
+        or (anywhere and "extra" not in str(one.marker))
+        or any(map(one.marker.evaluate, chosen))
+    ]
 
 
 def not_locked(needed: list[str], lock: Path) -> list[str]:
@@ -84,14 +92,45 @@ def not_locked(needed: list[str], lock: Path) -> list[str]:
     return sorted(found)
 
 
+def not_needed(needed: list[str], lock: Path) -> list[str]:
+    """Locked packages that no requirement leads to, on whatever system; nothing where a required
+    package is not installed, so that what it needs is not known.
+    """
+    waiting = [Requirement(text) for text in needed]
+    if not all(is_installed(required.name) for required in waiting):
+        return []
+    seen = set()
+    while waiting:
+        required = waiting.pop()
+        name, extras = canonicalize_name(required.name), frozenset(required.extras)
+        if (name, extras) not in seen:
+            seen.add((name, extras))
+            waiting += needed_by(name, required.extras, anywhere=True)
+    surplus = set(pins(lock)) - {name for name, _ in seen}
+    return [f"{name} is in {lock.name}, nothing needs it" for name in sorted(surplus)]
+
+
+def is_installed(name: str) -> bool:
+    """Whether a package is there, in whatever version."""
+    try:
+        distribution(name)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
 def wrong_pins(folder: Path) -> list[str]:
     """What is wrong with the files themselves, one line each."""
     project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = [project["optional-dependencies"][extra] for extra in extras_without_torch(folder)]
     constraints = folder / "constraints.txt"
     core, more = (folder / name for name in LOCKS)
-    found = not_locked(project["dependencies"], core)
-    found += not_locked([*project["dependencies"], *chain.from_iterable(extras)], more)
+    found = []
+    for needed, lock in (
+        (project["dependencies"], core),
+        ([*project["dependencies"], *chain.from_iterable(extras)], more),
+    ):
+        found += not_locked(needed, lock) + not_needed(needed, lock)
     for path in (core, more, constraints):
         found += not_of_the_index(path)
     for path in (core, more):

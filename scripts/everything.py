@@ -179,9 +179,28 @@ def due(checks: Iterable[Check], root: Path = ROOT) -> list[Check]:
     ]
 
 
+def stored(checks: Iterable[Check], root: Path = ROOT) -> dict[str, str]:
+    """The rows that the page has, of checks whose command is still the same."""
+    page = root / PAGE
+    lines = page.read_text(encoding="utf-8").splitlines() if page.exists() else []
+    heads = {check.name: _head(check) for check in checks}
+    return {
+        name: line.removeprefix(head).removesuffix(" |")
+        for name, head in heads.items()
+        for line in lines
+        if line.startswith(head)
+    }
+
+
+def _head(check: Check) -> str:
+    command = check.command.replace("|", "\\|")
+    return f"| {check.name} | `{command}` | "
+
+
 def table(checks: Iterable[Check], root: Path = ROOT) -> str:
-    """The page: one row per check."""
-    known = outcomes(root)
+    """The page: one row per check; what was not run here keeps the row that the page has."""
+    checks = list(checks)
+    known, before = outcomes(root), stored(checks, root)
     lines = [
         "# Every check, run once",
         "",
@@ -191,10 +210,9 @@ def table(checks: Iterable[Check], root: Path = ROOT) -> str:
         "| --- | --- | --- | --- | ---: |",
     ]
     for check in checks:
-        command = check.command.replace("|", "\\|")
         found = known.get(check.name)
-        row = "– | not run | –" if found is None else _row(found)
-        lines.append(f"| {check.name} | `{command}` | {row} |")
+        row = before.get(check.name, "– | not run | –") if found is None else _row(found)
+        lines.append(f"{_head(check)}{row} |")
     return "\n".join(lines) + "\n"
 
 

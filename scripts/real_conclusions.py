@@ -1,6 +1,6 @@
-"""What audits conclude on real data, beside what is known about it: a table of docs/conclusions.md.
+"""What audits conclude on real data, beside what is known about it: docs/results/conclusions.md.
 
-python scripts/real_conclusions.py FOLDER [--write docs/conclusions.md]
+python scripts/real_conclusions.py FOLDER [--write docs/results/conclusions.md]
 
 DISORDER_DATA names the folder of the papers' datasets, MINILM that of a MiniLM fine-tuned on MNLI,
 ENCODER that of the encoder all-MiniLM-L6-v2.

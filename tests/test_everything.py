@@ -58,6 +58,24 @@ def test_what_passed_is_not_run_again_and_what_failed_is(everything: Any, projec
     ]
 
 
+def test_the_page_keeps_the_rows_of_what_is_not_run_again(everything: Any, project: Path) -> None:
+    checks = [everything.Check(name, f"echo {name} | cat") for name in ("one", "two", "three")]
+    page = project / everything.PAGE
+    page.parent.mkdir(parents=True)
+    old = everything.Outcome("one", checks[0].command, "abc", "passed", 2.0)
+    everything.keep(old, project)
+    page.write_text(everything.table(checks, project))
+    (project / "everything" / "results.jsonl").unlink()
+    new = everything.Outcome("two", checks[1].command, "def", "failed, exit code 1", 1.0)
+    everything.keep(new, project)
+    rows = everything.table(checks, project).splitlines()[-3:]
+    assert [row.split("` | ")[1] for row in rows] == [
+        "abc | passed | 2.0 |",
+        "def | failed, exit code 1 | 1.0 |",
+        "– | not run | – |",
+    ]
+
+
 def test_an_environment_of_somebody_else_is_not_installed_into(
     everything: Any, tmp_path: Path
 ) -> None:

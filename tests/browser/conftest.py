@@ -25,7 +25,7 @@ import pytest
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 HERE = Path(__file__).parent
-PATIENCE = 30  # seconds that a server may take to start
+PATIENCE = 60  # seconds that a server may take to start, or a page to show what it will show
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -38,8 +38,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """Debian's Chromium, driven by Playwright; nothing is downloaded."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=1_000 * PATIENCE)
     path = next((found for name in BROWSERS if (found := shutil.which(name))), None)
     if path is None:
         pytest.fail("needs Chromium: make test-browser installs it")
@@ -83,7 +84,7 @@ def new_page(
 
     def make(*, width: int = 1280, height: int = 900, **settings: Any) -> Any:
         context = browser.new_context(viewport={"width": width, "height": height}, **settings)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(1_000 * PATIENCE)
         contexts.append(context)
         context.route("**/*", lambda route: _let_through(route, seen))
         page = context.new_page()
@@ -139,15 +140,15 @@ class Server:
         import signal
 
         self.process.send_signal(signal.SIGINT)
-        code = self.process.wait(timeout=10)
+        code = self.process.wait(timeout=PATIENCE)
         assert self.reader is not None
-        self.reader.join(timeout=10)  # its last words
+        self.reader.join(timeout=PATIENCE)  # its last words
         return code
 
     def kill(self) -> None:
         """End it as a crash would."""
         self.process.kill()
-        self.process.wait(timeout=10)
+        self.process.wait(timeout=PATIENCE)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from browser.conftest import assert_count
+from browser.conftest import PATIENCE, assert_count
 from disorder.verbs.human import make
 from disorder.verbs.human.answer_store import AnswerStore
 from disorder.verbs.human.task_folder import read_annotators, read_items, read_key, read_task
@@ -307,7 +307,7 @@ def send(address: str, **headers: str) -> tuple[int, str]:
         address, headers=headers, data=data.encode() if data is not None else None
     )
     try:
-        with urllib.request.urlopen(request, timeout=10) as response:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as response:
             return response.status, response.read().decode()
     except urllib.error.HTTPError as error:
         with error:

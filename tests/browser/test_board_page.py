@@ -80,6 +80,7 @@ def test_five_hundred_runs_sort_and_filter(
     assert [url for url in seen.requests if not url.startswith("file:")] == []
     assert_accessible(page)
     page.get_by_role("link", name="report of hf:lab/model-007 on rte").click()
+    page.wait_for_url("**/reports/**")
     assert page.inner_text("body").startswith("disorder audit · hf:lab/model-007 on rte")
 
 

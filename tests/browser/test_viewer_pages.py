@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import disorder
-from browser.conftest import assert_count
+from browser.conftest import PATIENCE, assert_count
 
 HOSTILE = (
     "<img src=x onerror=document.title='owned'></script>"
@@ -110,7 +110,7 @@ def test_a_task_for_people_opens_from_the_list(
     human.import_answers(task, file)
     page.goto(str(serve("view", tmp_path / "runs").url))
     page.get_by_role("link", name="6 items of builtin").click()
-    assert page.get_by_role("row", name="bob").count()
+    page.get_by_role("row", name="bob").wait_for()
     assert_accessible(page)
 
 
@@ -122,6 +122,7 @@ def test_compare_two_runs(page: Any, at: str, assert_accessible: Callable[[Any],
     page.get_by_label("compare bag").check()
     button.click()
     page.get_by_text("after Holm's correction").first.wait_for()
+    page.wait_for_load_state()
     apart = [
         float(text)
         for text in page.locator("#examples ~ .scroll tbody tr td:last-child").all_inner_texts()
@@ -169,10 +170,14 @@ def test_hostile_text_is_only_text(
 def test_a_running_run_is_followed_to_its_end(
     page: Any, serve: Callable[..., Any], tmp_path: Path, assert_accessible: Callable[[Any], None]
 ) -> None:
+    """The model waits, once the run is there, until the page that follows it is open."""
     (tmp_path / "slow_model.py").write_text(
-        "import time\n"
+        "import pathlib, time\n"
+        "here = pathlib.Path(__file__).parent\n"
         "def predict(texts):\n"
         "    time.sleep(0.6)\n"
+        "    while (here / 'runs/live/result.json').exists() and not (here / 'go').exists():\n"
+        "        time.sleep(0.02)\n"
         "    return ['neutral'] * len(texts)\n"
     )
     text = "one two three four five six seven eight."
@@ -215,12 +220,13 @@ def test_a_running_run_is_followed_to_its_end(
         first = total.inner_text()
         assert first.endswith("examples done, over all transformations")
         assert_accessible(page)
+        (tmp_path / "go").touch()
         page.wait_for_function(
             "before => document.querySelector('[data-total]')?.textContent !== before", arg=first
         )
         assert started.wait(timeout=300) == 0
         running = page.get_by_role("heading", name="Running", exact=True)
-        running.wait_for(state="detached", timeout=60_000)
+        running.wait_for(state="detached")
         assert "not complete" not in page.locator(".verdict").inner_text()
     finally:
         started.kill()
@@ -270,7 +276,7 @@ def test_paths_that_climb_are_denied_and_the_server_ends_cleanly(
 
     server = serve("view", runs)
     for path in ("/../../etc/passwd", "/static/%2e%2e/%2e%2e/viewer_app.py", "/run/..%2f..%2fetc"):
-        connection = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=5)
+        connection = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=PATIENCE)
         connection.request("GET", path)
         assert connection.getresponse().status == 403
         connection.close()
@@ -290,10 +296,12 @@ def test_a_page_of_others_leads_nowhere_by_itself(
     )
     page.goto(str(serve("view", tmp_path).url))
     page.get_by_role("link", name="theirs").click()
+    heading = page.get_by_role("heading", name="theirs")
+    heading.wait_for()
     page.wait_for_timeout(500)
-    assert page.get_by_role("heading", name="theirs").is_visible()
+    assert heading.is_visible()
     assert page.title() == "disorder sanity: theirs"
     page.get_by_role("link", name="all runs and results").click()
-    assert page.get_by_role("link", name="theirs").is_visible()
+    page.get_by_role("link", name="theirs").wait_for()
     assert any("sandboxed" in error for error in seen.errors), "its script was stopped"
     seen.errors.clear()

@@ -151,6 +151,11 @@ def made(folder: Path, templates: str, *rows: dict[str, Any]) -> Any:
         (OPEN + "doc_to_text: '{{nothing}}'\n", "cannot be filled"),
         (OPEN + "doc_to_text: '{{q'\n", "cannot be filled"),
         (OPEN + "doc_to_text: \"{{ 'a' * 30000000 }}\"\n", "cannot be filled"),
+        (
+            OPEN + "doc_to_text: '{% for a in range(99999) %}{% for b in range(99999) %}"
+            "{% endfor %}{% endfor %}'\n",
+            "more than 100,000 rounds",
+        ),
         (CHOICE + XY + "doc_to_target: '{{t}}'\n", "'five', is none of the options"),
         (CHOICE + "doc_to_target: 0\n", "gives no list of options"),
         (OPEN + "metadata: [1]\n", "metadata has no names"),

@@ -20,7 +20,9 @@ LOG = "log"  # beside OUT: what the command printed
 DATA = "data.jsonl"  # beside RUN: a few pairs
 NUMBERS = "numbers.jsonl"  # beside RUN: pairs with how alike they are
 OPEN = "open.jsonl"  # beside RUN: questions with answers
-MODELS = "models.py"  # beside RUN: a bag of letters, and one that answers questions
+RANKED = "ranked.jsonl"  # beside RUN: queries with documents
+MODELS = "models.py"  # beside RUN: a bag of letters, and some that answer and rank
+LOGS = Path(__file__).parents[1] / "verbs" / "import_logs" / "lm-eval"
 CODE = """
 import numpy as np
 
@@ -36,6 +38,12 @@ letters = Letters()
 
 def answering(asked):
     return [each["question"].split()[1] for each in asked]
+
+def ranking(asked):
+    return [
+        [sum(word in text.split() for word in each["query"].split()) for text in each["documents"]]
+        for each in asked
+    ]
 """
 
 
@@ -46,7 +54,17 @@ def write_beside(place: Path, pairs: Sequence[Mapping[str, Any]]) -> None:
         {"id": str(i), "question": f"does w{i} live in town {i} ?", "answers": [f"w{i}"]}
         for i in range(30)
     ]
-    for name, rows in ((DATA, pairs), (NUMBERS, numbered), (OPEN, questions)):
+    queries = [
+        {
+            "id": str(i),
+            "query": f"where does w{i} live in town {i % 7}",
+            "positives": [f"w{i} does live near the old mill"],
+            "negatives": [f"town {i % 7} is where a mill stands", f"w{i + 1} does not"],
+        }
+        for i in range(30)
+    ]
+    written = {DATA: pairs, NUMBERS: numbered, OPEN: questions, RANKED: queries}
+    for name, rows in written.items():
         (place / name).write_text("\n".join(map(json.dumps, rows)))
     (place / MODELS).write_text(CODE)
 
@@ -71,9 +89,9 @@ class Verb:
         """The command to type: the first one, or the one that resumes."""
         is_begun = self.again is not None and (out / self.marker).exists()
         words = self.again if is_begun and self.again is not None else self.words
-        named = {"DATA": DATA, "NUMBERS": NUMBERS, "OPEN": OPEN, "MODELS": MODELS}
+        named = {"DATA": DATA, "NUMBERS": NUMBERS, "OPEN": OPEN, "RANKED": RANKED, "MODELS": MODELS}
         beside = {name: run.parent / file for name, file in named.items()}
-        places = {"OUT": out, "RUN": run, **beside}
+        places = {"OUT": out, "RUN": run, "LOGS": LOGS, **beside}
         return [_replaced(word, places) for word in words]
 
 
@@ -151,6 +169,13 @@ VERBS = {
         ["audit", "--resume", "OUT", "python:MODELS:answering", "--match", "contains"],
         "run.json",
     ),
+    "audit of a reranker": Verb(
+        ["audit", "MODELS:ranking", "RANKED", *SHORT],
+        audited,
+        ["audit", "--resume", "OUT", "python:MODELS:ranking"],
+        "run.json",
+    ),
+    "import": Verb(["import", "LOGS", "--out", "OUT"], audited),
     "check": Verb(
         ["check", "builtin:bow", "builtin", "--limit", "30", "--against", "RUN", *SHORT],
         audited,

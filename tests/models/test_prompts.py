@@ -286,6 +286,44 @@ def test_a_template_that_does_not_end_is_one_line(source: str) -> None:
         filled_in()
 
 
+DOUBLING = (
+    "{%% set n = namespace(a='xx') %%}{%% for i in range(99) %%}{%% set n.a = %s %%}{%% endfor %%}"
+)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{{ 'x' * 10**10 }}",
+        "{{ ([0] * 10**9) | length }}",
+        "{{ 10 ** (10 ** 8) }}",
+        "{{ 'a' | center(10**9) }}",
+        "{{ 'a'.ljust(10**9) }}",
+        "{{ '%1000000000d' % 1 }}",
+        "{{ '%*d' % (10**9, 1) }}",
+        "{{ '%1000000000d' | format(1) }}",
+        "{{ '{:1000000000}'.format(1) }}",
+        DOUBLING % "n.a ~ n.a",
+        DOUBLING % "n.a + n.a",
+        DOUBLING % "n.a * 2",
+    ],
+)
+def test_a_template_that_would_fill_memory_is_one_line(source: str) -> None:
+    """Some did so while they were compiled."""
+    with pytest.raises(DisorderError, match=r"longer than|more than"):
+        PromptTemplate("mine", "{{ text_a }}" + source).item({"text_a": "one"}, ["yes"])
+
+
+def test_what_is_computed_is_as_in_jinja() -> None:
+    source = (
+        "{{ text_a ~ '/' ~ 2 }} {{ 3 * 4 + 2 ** 5 }} {{ '%05.1f' % 2 }} {{ 'a' * 3 }}"
+        "{{ [1] + [2] }}"
+    )
+    assert PromptTemplate("mine", source).item({"text_a": "one"}, []) == (
+        "one/2 44 002.0 aaa[1, 2]"
+    )
+
+
 def test_loops_that_end_are_as_in_jinja() -> None:
     source = (
         "{% for word in text_a.split() %}{{ loop.index }}/{{ loop.length }} {{ word }}"

@@ -316,6 +316,7 @@ def test_documents_that_are_not_there_are_not_found_by_chance(beir: Path) -> Non
         ({"d": "1"}, "a", ""),
         ({"d": None}, "a", "None is no grade"),
         ({"d": 1}, {}, "must be a text"),
+        ({"d": 1}, 3, "must be a text, got int"),
     ],
 )
 def test_grades_and_documents_of_other_types(relevant: Any, document: Any, message: str) -> None:
@@ -325,6 +326,23 @@ def test_grades_and_documents_of_other_types(relevant: Any, document: Any, messa
         return
     with pytest.raises(BadData, match=message):
         read_data([row], language="en")
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "message"),
+    [
+        ("corpus.jsonl", '{"_id": "d000", "text": "another"}', "d000 stands twice, with another"),
+        ("corpus.jsonl", '{"_id": "d999", "text": ["a"]}', "line 41: _id, title and text must be"),
+        ("queries.jsonl", '{"_id": ["q"], "text": "a"}', "line 61: _id, title and text must be"),
+        ("qrels/test.tsv", "q000\td000\t2", "line 62: d000 stands twice under q000"),
+    ],
+)
+def test_a_folder_means_one_thing(beir: Path, name: str, line: str, message: str) -> None:
+    """The last one counted, and a list was read as its Python text."""
+    with (beir / name).open("a", encoding="utf-8") as file:
+        file.write(line + "\n")
+    with pytest.raises(BadData, match=message):
+        read_data(str(beir))
 
 
 def test_candidates_come_from_the_original_query(beir: Path) -> None:

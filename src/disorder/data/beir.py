@@ -5,9 +5,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from disorder.data.examples import SourceRow
 from disorder.data.files import jsonl, tsv
@@ -27,7 +26,10 @@ def beir(address: str) -> Iterator[SourceRow]:
     """
     folder, split = _named(address)
     relevant = _judgements(_qrels(folder, split))
-    documents = {name: text for _, name, text in _texts(folder, CORPUS)}
+    documents: dict[str, str] = {}
+    for where, name, text in _texts(folder, CORPUS):
+        if documents.setdefault(name, text) != text:
+            raise BadData(f"{folder}/{where}: {name} stands twice, with another text")
     for where, name, text in _texts(folder, "queries.jsonl"):
         if name in relevant:
             yield (
@@ -61,11 +63,11 @@ def _texts(folder: Path, name: str) -> Iterator[tuple[str, str, str]]:
     for where, row in jsonl(path):
         if not isinstance(row, dict) or not {"_id", "text"} <= row.keys():
             raise BadData(f"{path}, {where}: need _id and text")
-        yield f"{name}, {where}", str(row["_id"]), _text_of(row)
-
-
-def _text_of(row: Mapping[str, Any]) -> str:
-    return " ".join(str(row[name]) for name in ("title", "text") if row.get(name)).strip()
+        given = (row["_id"], row.get("title") or "", row["text"] or "")
+        if any(isinstance(each, list | dict) for each in given):
+            raise BadData(f"{path}, {where}: _id, title and text must be texts")
+        identity, *parts = map(str, given)
+        yield f"{name}, {where}", identity, " ".join(filter(None, parts)).strip()
 
 
 def _qrels(folder: Path, split: str) -> Path:
@@ -86,9 +88,11 @@ def _judgements(path: Path) -> dict[str, dict[str, float]]:
     for where, row in tsv(path):
         try:
             query, document, grade = (row[name] for name in COLUMNS)
-            found.setdefault(query, {})[document] = grade_of(grade)
+            known = found.setdefault(query, {}).setdefault(document, grade_of(grade))
         except KeyError:
             raise BadData(f"{path}, {where}: need the columns {', '.join(COLUMNS)}") from None
         except BadData as error:
             raise BadData(f"{path}, {where}: {error}") from None
+        if known != grade_of(grade):
+            raise BadData(f"{path}, {where}: {document} stands twice under {query}")
     return found

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from disorder.data.examples import LONGEST, SourceRow
+from disorder.data.examples import SourceRow
 from disorder.data.files import READERS, reader_for
 from disorder.data.hf import hf
 from disorder.errors import BadData, MissingPackage
@@ -28,7 +28,6 @@ SPLITS = ("test_split", "validation_split", "training_split")
 FILES = ("json", "csv", "parquet")
 MAX_BYTES = 1024**2
 MAX_INCLUDES = 8
-MAX_POWER = 1000
 FRAME = re.compile(r"\A(?:Question|Q): |\n+(?:Answer|A):\s*\Z")
 
 
@@ -193,44 +192,22 @@ def _filled(template: Any, row: Mapping[str, Any], name: str) -> Any:
         return template
     if template in row:
         return row[template]
-    from jinja2 import TemplateError
+    from disorder.safe_io.templates import TEMPLATE_ERRORS, joined, limited
 
     try:
-        pieces = []
-        n_letters = 0
-        for piece in _template(template).generate(dict(row)):
-            pieces.append(piece)
-            n_letters += len(piece)
-            if n_letters > LONGEST:
-                raise BadData(f"lm-eval:{name}: a template writes more than {LONGEST:,} letters")
-        return "".join(pieces)
-    except (TemplateError, ArithmeticError, LookupError, MemoryError, TypeError, ValueError) as e:
+        with limited():
+            return joined(_template(template).generate(dict(row)))
+    except TEMPLATE_ERRORS as e:
         told = f"{type(e).__name__}: {reason(e)}"
         raise BadData(f"lm-eval:{name}: a template cannot be filled ({told})") from None
 
 
 @lru_cache(maxsize=64)
 def _template(source: str) -> Any:
-    from jinja2 import StrictUndefined
-    from jinja2.exceptions import SecurityError
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
+    from disorder.safe_io.templates import LimitedEnvironment
 
-    class BoundedTemplates(ImmutableSandboxedEnvironment):
-        """Multiplies and raises nothing to what would fill the memory."""
-
-        intercepted_binops = frozenset(("*", "**"))
-
-        def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-            """What an operator gives."""
-            for one, other in ((left, right), (right, left)):
-                is_long = hasattr(one, "__len__") and isinstance(other, int)
-                if is_long and len(one) * other > LONGEST:
-                    raise SecurityError(f"more than {LONGEST:,} letters")
-            if operator == "**" and max(abs(left), abs(right)) > MAX_POWER:
-                raise SecurityError("a power of large numbers")
-            return super().call_binop(context, operator, left, right)
-
-    environment = BoundedTemplates(keep_trailing_newline=True, undefined=StrictUndefined)
+    environment = LimitedEnvironment()
+    environment.keep_trailing_newline = True
     return environment.from_string(source)
 
 

@@ -37,7 +37,10 @@ def ranking(row: Mapping[str, Any]) -> TaskRow:
     known = [name for name in best_first if name in documents]
     segments: dict[str, Segment] = {"query": query}
     if known:
-        segments["document"] = documents[known[0]]
+        best = documents[known[0]]
+        if not isinstance(best, str):
+            raise BadData(f"a document must be a text, got {type(best).__name__}")
+        segments["document"] = best
         segments["relevant"] = (*known, *(name for name in best_first if name not in documents))
         segments["grades"] = tuple(f"{grades[name]:g}" for name in segments["relevant"])
     if not is_corpus:

@@ -52,7 +52,7 @@ class TestByItself:
         run = audited(bag)
         assert (run.settings["q"], run.settings["short"]) == (5, "use")
         assert run.variants["derange"] == 5
-        assert any(note.startswith("q is 5: under derange") for note in run.notes)
+        assert any(note.startswith("5 permutations of each: under derange") for note in run.notes)
 
     def test_predictions_that_differ_within_examples_take_more(self) -> None:
         assert audited(half_random).settings["q"] == 10
@@ -155,6 +155,18 @@ class TestShortTexts:
         run = audited(bag, [*rows(60), *short])
         assert run["derange", "accuracy"].n == 100
         assert run.skips["derange"] == {}
+
+    def test_row_17_texts_left_out_are_in_no_accuracy_that_is_compared(self) -> None:
+        alone = [{"id": f"a{i}", "text_a": "bad", "label": "1"} for i in range(20)]
+        run = audited(bag, [*rows(60), *alone], fidelity="natural")
+        assert run["original", "accuracy"].n == 80
+        said, _ = run.result.lead[:2]
+        assert "of 60 texts" in said
+        right = f"{run['derange', 'accuracy'].value:.0%}".replace("%", " %")
+        assert said.startswith(f"Right on {right}")
+        assert f"still on {right}" in said
+        [row, *_] = run.result.grids[0].rows
+        assert row[0].text == "original texts used"
 
     def test_row_17_every_reason_is_listed_with_its_count(self) -> None:
         alone = [{"id": f"a{i}", "text_a": "bad", "label": "0"} for i in range(20)]

@@ -22,6 +22,7 @@ HERE = Path(__file__).parent
 LM_EVAL = HERE / "lm-eval"
 INSPECT = HERE / "inspect"
 N = 24
+PIPES = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
 
 
 def written(path: Path, rows: list[Any]) -> Path:
@@ -194,7 +195,7 @@ def mixed_models(folder: Path) -> None:
     ("make", "message"),
     [
         (lambda folder: (folder / "a.txt").write_text(""), "has no samples_"),
-        (lambda folder: (folder / "samples_x.jsonl").write_text("[\n"), "line 1: no JSON"),
+        (lambda folder: (folder / "samples_x.jsonl").write_text("[\n"), "line 1: broken JSON"),
         (lambda folder: (folder / "samples_x.jsonl").write_text("{}\n"), "no row of lm-eval"),
         (lambda folder: (folder / "log.json").write_text("[1]"), "no log of inspect_ai"),
         (lambda folder: written(folder / "samples_x.jsonl", rows_of("original")), "alone"),
@@ -203,7 +204,15 @@ def mixed_models(folder: Path) -> None:
             "of perturbed texts alone",
         ),
         (mixed_models, "several models"),
-        (lambda folder: (folder / "samples_x.jsonl").write_bytes(b'{"a": "\xe9"}'), "no JSON"),
+        pytest.param(
+            lambda folder: os.mkfifo(folder / "samples_x.jsonl"),
+            "is not a regular file",
+            marks=PIPES,
+        ),
+        pytest.param(
+            lambda folder: os.mkfifo(folder / "log.json"), "is not a regular file", marks=PIPES
+        ),
+        (lambda folder: (folder / "samples_x.jsonl").write_bytes(b'{"a": "\xe9"}'), "not UTF-8"),
         (
             lambda folder: written(
                 folder / "samples_x.jsonl",
@@ -223,6 +232,67 @@ def test_what_cannot_be_read_is_one_line(
     assert code == 2, out
     assert message in err
     assert len(err.strip().splitlines()) == 1
+
+
+def test_an_import_that_was_stopped_is_begun_again(tmp_path: Path) -> None:
+    """And nothing else that lies there is written over."""
+    out = tmp_path / "run"
+    whole = disorder.import_logs(LM_EVAL, out=out)
+    with pytest.raises(DisorderError, match="is not empty"):
+        disorder.import_logs(LM_EVAL, out=out)
+    for name in ("run.json", "result.json"):
+        raw = json.loads((out / name).read_text(encoding="utf-8"))
+        (out / name).write_text(json.dumps(raw | {"status": "started"}), encoding="utf-8")
+    assert disorder.import_logs(LM_EVAL, out=out).scores == whole.scores
+    assert disorder.read_run(out).status == "done"
+
+
+HOSTILE: dict[str, dict[str, Any]] = {
+    "inspect": {
+        "input": [{"content": 1}],
+        "choices": 1,
+    },
+    "lm-eval": {
+        "filtered_resps": [[10**400], {"a": 1}],
+        "metrics": [["acc"]],
+        "arguments": [[["a"], "b"], [["a"], "c"]],
+        "target": float("inf"),
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("tool", "name"), [(tool, name) for tool, changes in HOSTILE.items() for name in changes]
+)
+def test_a_value_of_another_kind_is_read_over_or_one_line(
+    tool: str, name: str, tmp_path: Path
+) -> None:
+    """Each ended an import with a traceback."""
+    value = HOSTILE[tool][name]
+    if tool == "inspect":
+        path = tmp_path / "log.json"
+        log = json.loads(next(INSPECT.glob("*.json")).read_text(encoding="utf-8"))
+        log["samples"][0][name] = value
+        path.write_text(json.dumps(log), encoding="utf-8")
+    else:
+        first, *others = rows_of("original")
+        is_open = {"arguments": [["a", "b"]]} if name == "metrics" else {}
+        hostile = first | is_open | {name: value}
+        path = written(tmp_path / "samples_x.jsonl", [hostile, *others])
+    with pytest.raises(DisorderError) as told:
+        disorder.import_logs(path)
+    assert len(str(told.value).splitlines()) == 1
+
+
+def test_more_options_than_letters_are_one_line(tmp_path: Path) -> None:
+    log = json.loads(next(INSPECT.glob("*.json")).read_text(encoding="utf-8"))
+    for i, sample in enumerate(log["samples"]):
+        sample |= {"choices": [f"{i} {k}" for k in range(30)], "target": f"{i} 29"}
+        sample["metadata"] = {}
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(log), encoding="utf-8")
+    with pytest.raises(DisorderError, match="30 options; 26 are the most"):
+        disorder.import_logs(path, perturbed={"derange": str(path)})
 
 
 def test_an_eval_file_names_the_way_to_read_it(tmp_path: Path, run: Command) -> None:

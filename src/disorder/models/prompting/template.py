@@ -8,24 +8,20 @@ and values can be shared.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import count
 from typing import Any
 
-from jinja2 import BaseLoader, StrictUndefined, Template, TemplateError, TemplateSyntaxError, nodes
-from jinja2.exceptions import TemplateRuntimeError
+from jinja2 import Template, TemplateSyntaxError
 from jinja2.loaders import DictLoader
 from jinja2.meta import find_undeclared_variables
-from jinja2.runtime import Context
-from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from disorder.errors import BadModel, DisorderError, DoesNotApply, UnknownName
 from disorder.models.inputs.prompt_tokens import PromptTokens
 from disorder.models.inputs.tokens import Spans, token_units
+from disorder.safe_io.templates import TEMPLATE_ERRORS, LimitedEnvironment, joined, limited
 from disorder.types import Segments, Texts, TokenUnit
 
 OF_TEXTS = ("text_a", "text_b", "options")
@@ -37,11 +33,6 @@ NOT_THERE: Mapping[str, Any] = {"text_b": None, "ask": "", "context": "", "passa
 MARK = "\ue000"  # a character for private use: no text has it
 WITHOUT = (
     '{% extends "whole" %}{% block instruction %}{% endblock %}{% block system %}{% endblock %}'
-)
-# what an expression of a template can raise beside Jinja's own errors
-EXPRESSION_ERRORS = (
-    *(TemplateError, TypeError, ValueError, ArithmeticError, LookupError),
-    RecursionError,
 )
 
 
@@ -137,7 +128,7 @@ class PromptTemplate:
             raise DisorderError(
                 f"prompt {self.name}, line {error.lineno}: {error.message}"
             ) from None
-        except EXPRESSION_ERRORS as error:
+        except TEMPLATE_ERRORS as error:
             why = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise DisorderError(f"prompt {self.name} cannot be filled in: {why}") from None
 
@@ -148,66 +139,6 @@ def variables_of(source: str) -> set[str]:
         return find_undeclared_variables(LimitedEnvironment().parse(source))
     except TemplateSyntaxError:
         return set()
-
-
-MAX_STEPS = 100_000  # rounds of loops and calls
-MAX_CHARACTERS = 10_000_000
-COUNTED = "counted"  # the filter that every loop goes through
-
-_steps: ContextVar[Iterator[int]] = ContextVar("_steps")
-
-
-@contextmanager
-def limited() -> Iterator[None]:
-    """Count steps from 0 on."""
-    token = _steps.set(count(1))
-    try:
-        yield
-    finally:
-        _steps.reset(token)
-
-
-def joined(parts: Iterable[str]) -> str:
-    """What a template gives, piece by piece, as one text."""
-    found = []
-    n_characters = 0
-    for part in parts:
-        n_characters += len(part)
-        if n_characters > MAX_CHARACTERS:
-            raise TemplateRuntimeError(f"it gives more than {MAX_CHARACTERS:,} characters")
-        found.append(part)
-    return "".join(found)
-
-
-class LimitedEnvironment(ImmutableSandboxedEnvironment):
-    """Templates see nothing but their variables; texts are values and never code."""
-
-    def __init__(self, loader: BaseLoader | None = None) -> None:
-        super().__init__(loader=loader, undefined=StrictUndefined, autoescape=False)
-        self.filters[COUNTED] = _counted
-
-    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
-        """A template whose loops are counted."""
-        found = super()._parse(source, name, filename)
-        for loop in found.find_all(nodes.For):
-            loop.iter = nodes.Filter(loop.iter, COUNTED, [], [], None, None, lineno=loop.lineno)
-        return found
-
-    def call(self, context: Context, called: Any, /, *given: Any, **named: Any) -> Any:
-        """Call a function or macro of a template."""
-        _step()
-        return super().call(context, called, *given, **named)
-
-
-def _counted(values: Iterable[Any]) -> Iterator[Any]:
-    for value in values:
-        _step()
-        yield value
-
-
-def _step() -> None:
-    if next(_steps.get()) > MAX_STEPS:
-        raise TemplateRuntimeError(f"it takes more than {MAX_STEPS:,} rounds of loops and calls")
 
 
 MARKS = ("\ue000", "\ue001")  # private characters, which stand for the two texts

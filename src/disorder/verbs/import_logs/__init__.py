@@ -15,7 +15,8 @@ from disorder.requests.runs import ImportOptions
 from disorder.requests.settings import takes_options
 from disorder.results.run import Run
 from disorder.results.run_folder import write_report
-from disorder.store.storage import LOCK, TemporaryFolder, place
+from disorder.safe_io import check_regular_file
+from disorder.store.storage import TemporaryFolder, place
 from disorder.store.store import Store
 from disorder.transformations import parse
 from disorder.types import ORIGINAL, Progress
@@ -23,6 +24,7 @@ from disorder.verbs.audit import conducted
 from disorder.verbs.import_logs import inspect_log, lm_eval
 from disorder.verbs.import_logs.logged import LoggedAnswer, without_frame
 from disorder.verbs.import_logs.replaying import audit_of_logs
+from disorder.verbs.run_inputs import run_of_log
 
 SUFFIXES = (".json", ".eval")  # of inspect's logs
 
@@ -51,7 +53,9 @@ def import_logs(
         return run.placed_in(temporary.path, kept_alive=temporary)
     folder = place(out)
     with Store.open(folder):
-        if any(path.name != LOCK for path in folder.iterdir()):
+        before = run_of_log(folder)
+        is_begun = before is not None and before.status != "done"  # an import that was killed
+        if not is_begun and any(not path.name.startswith(".") for path in folder.iterdir()):
             raise DisorderError(f"{folder} is not empty; choose another {option('out')}")
         run = conducted(ready, folder).placed_in(folder)
         write_report(folder, run)
@@ -93,6 +97,7 @@ def _read(given: str | Path, options: ImportOptions) -> Iterator[LoggedAnswer]:
         "scorer": options.get("scorer") or "",
     }
     for each in paths:
+        check_regular_file(each)
         if each.suffix in SUFFIXES:
             yield from inspect_log.read(each, inspect=options.get("inspect") or "", **common)
         else:

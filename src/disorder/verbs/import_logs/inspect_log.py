@@ -81,7 +81,7 @@ def _answer(
     identity = metadata[id_column or "id"] if id_column or is_ours else sample.get("id")
     target = sample.get("target")
     gold = str(target[0] if isinstance(target, list) and target else target)
-    options = tuple(str(each) for each in sample.get("choices") or ())
+    options = tuple(str(each) for each in _items(sample.get("choices")))
     said, score = ("", None) if sample.get("error") else _graded(sample, where, scorer)
     failure = "an error in the log" if score is None else ""
     if not metadata.get("is_perturbed", True):
@@ -110,15 +110,20 @@ def _text(given: Any) -> str:
     """What was asked, as one text."""
     if isinstance(given, str):
         return given
-    turns = [each.get("content", "") for each in given or () if isinstance(each, dict)]
+    turns = [each.get("content", "") for each in _items(given) if isinstance(each, dict)]
     return "\n".join(_content(each) for each in turns)
 
 
 def _content(given: Any) -> str:
     if isinstance(given, str):
         return given
-    parts = [part.get("text", "") for part in given or () if isinstance(part, dict)]
+    parts = [part.get("text", "") for part in _items(given) if isinstance(part, dict)]
     return "\n".join(str(part) for part in parts)
+
+
+def _items(given: Any) -> list[Any]:
+    """What a list holds; anything else holds nothing."""
+    return given if isinstance(given, list) else []
 
 
 def _graded(sample: Row, where: str, scorer: str) -> tuple[str, float | None]:

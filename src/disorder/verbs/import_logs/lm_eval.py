@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from disorder.data.files import jsonl
 from disorder.errors import BadData
 from disorder.models.outputs import softmax
 from disorder.safe_io import read_json
@@ -28,20 +28,15 @@ def read(path: Path, *, id_column: str, scorer: str) -> Iterator[LoggedAnswer]:
     task = named["task"] if named else path.stem
     model = _model(path, named["time"] if named else "")
     first = ""
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            where = f"{path}, line {number}"
-            row = _row(line, where)
-            first = first or str(row.get("filter", ""))
-            if str(row.get("filter", "")) == first:
-                yield _answer(row, where, id_column, scorer, task, model)
+    for line, given in jsonl(path):
+        where = f"{path}, {line}"
+        row = _row(given, where)
+        first = first or str(row.get("filter", ""))
+        if str(row.get("filter", "")) == first:
+            yield _answer(row, where, id_column, scorer, task, model)
 
 
-def _row(line: bytes, where: str) -> Row:
-    try:
-        row = json.loads(line.decode("utf-8"))
-    except (ValueError, RecursionError):
-        raise BadData(f"{where}: no JSON") from None
+def _row(row: Any, where: str) -> Row:
     if not isinstance(row, dict) or not {"doc", "target", "filtered_resps"} <= row.keys():
         raise BadData(f"{where}: no row of lm-eval's --log_samples")
     for name in ("filtered_resps", "metrics"):
@@ -70,10 +65,10 @@ def _answer(
         raise BadData(f"{where}: its doc has no {id_column!r}; it has {', '.join(doc)}")
     arguments = _arguments(row, where)
     identity = doc.get(id_column or "id", row.get("doc_id"))
-    contexts = [context for context, _ in arguments]
+    contexts = [str(context) for context, _ in arguments]
     found = LoggedAnswer(
         str(identity),
-        str(contexts[0]),
+        contexts[0],
         "",
         transformation=str(doc.get("transformation", "")),
         variant=doc["variant"] if isinstance(doc.get("variant"), int) else None,
@@ -97,7 +92,7 @@ def _chosen(found: LoggedAnswer, row: Row, where: str, options: list[str]) -> Lo
         scores = np.array([float(each[0]) for each in row["filtered_resps"]])
         target = int(row["target"])
         gold = options[target]
-    except (TypeError, ValueError, IndexError):
+    except (TypeError, ValueError, LookupError, OverflowError):
         raise BadData(f"{where}: its log-likelihoods or its target cannot be read") from None
     if len(scores) != len(options) or not np.isfinite(scores).all() or target < 0:
         raise BadData(f"{where}: {len(options)} options do not have {len(options)} likelihoods")
@@ -107,9 +102,10 @@ def _chosen(found: LoggedAnswer, row: Row, where: str, options: list[str]) -> Lo
 
 def _open(found: LoggedAnswer, row: Row, where: str, scorer: str) -> LoggedAnswer:
     """An answer in the model's own words, as the log grades it."""
-    known = [name for name in (scorer, *GRADES, *(row.get("metrics") or ())) if name in row]
+    metrics = [str(name) for name in row.get("metrics") or ()]
+    known = [name for name in (scorer, *GRADES, *metrics) if name in row]
     if scorer and scorer not in row:
-        raise BadData(f"{where}: no score {scorer!r}; it has {', '.join(row.get('metrics') or ())}")
+        raise BadData(f"{where}: no score {scorer!r}; it has {', '.join(metrics)}")
     score = row[known[0]] if known else None
     if not isinstance(score, int | float) or not 0 <= score <= 1:
         raise BadData(f"{where}: no score from 0 to 1; name one of its scores (--scorer)")

@@ -61,6 +61,12 @@ def dataset_of(originals: Sequence[LoggedAnswer], name: str) -> Dataset:
     if not has_own and not labels and is_few and _are_words(originals):
         labels = tuple(sorted(golds))
     if has_own:
+        longest = max(originals, key=lambda row: len(row.options))
+        if len(longest.options) > len(LETTERS):
+            raise BadData(
+                f"{longest.source}: {longest.id} has {len(longest.options)} options; "
+                f"{len(LETTERS)} are the most"
+            )
         rows = [
             {
                 "id": row.id,
