@@ -51,7 +51,7 @@ EMPTY_REASON = "empty text"
 REPEATED_REASON = "repeated row"
 LONGEST = 5_000_000  # letters of a text: a million words, more than any model takes
 LONG_REASON = f"a text of more than {LONGEST:,} letters"
-NO_GOLD = "; rows without a gold label can only be audited, with {}"
+NO_GOLD = "; rows without a gold label are for an audit with {}"
 INVALID_REASON = "half a character (a lone surrogate)"
 UNREADABLE = (EMPTY_REASON, LONG_REASON, INVALID_REASON)  # rows that no model is asked about
 logger = logging.getLogger(__name__)
@@ -122,7 +122,7 @@ class ExampleReader:
         if not self.is_known and not {"text_a", "label"} <= {*rows[0], *self.columns.values()}:
             names = {"label": "label"} | {target: name for name, target in found.columns.items()}
             label = names["label"]
-            if any(str(row.get(label)) == label for row in seen):
+            if label != "label" and any(str(row.get(label)) == label for row in seen):
                 raise BadData(
                     f"{self.source}: its first line is taken for the names of columns, but "
                     f"{label!r} is a label; write a line of names before it (text,label)"

@@ -351,7 +351,8 @@ class TaskPart(Part):
 
 
 def _either(columns: tuple[tuple[str, ...], ...]) -> str:
-    return " and ".join("/".join(names) for names in columns)
+    shown = ("/".join([*names[:3], "…"] if len(names) > 3 else names) for names in columns)
+    return " and ".join(shown)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -415,10 +416,11 @@ class ExplanationPart(Part):
     needs_gold: bool = True
 
     def known(self) -> dict[str, str]:
-        """Its question, and which texts it predicts."""
+        """Its question, what predictions it is for, and which texts it predicts."""
         shared = "the perturbed texts, which explanations share"
         return {
             "asks": self.asks,
+            "applies_to": {"any": "labels and numbers"}.get(self.on, self.on),
             "needs": self.needs,
             "cost": "texts of its own; a line counts them first" if self.calls else shared,
         }
