@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 
 import disorder
-from disorder.data import read_data
+from disorder.data import known_tasks, read_data
 from disorder.errors import BadData, BadModel, DisorderError
 from disorder.metrics.statistics.pairs_of_orders import pair_counts
 from disorder.models import load
 from disorder.registry import TaskPart, parts
 from disorder.results.run import Run
 from disorder.results.run_result import run_result
+from disorder.results.terminal import SafeConsole, summary
 from disorder.types import Dataset, Floats, Segments
 from fake_server import FakeServer
 
@@ -369,6 +370,8 @@ FORMS: dict[str, Row] = {
     "options in one line, set apart": Q | {"options": "a ) x , b ) y", "correct": "b"},
     "answers with one": XY | {"answers": ["B"]},
     "a gold label": XY | {"gold_label": "B"},
+    "full-width letters": Q | {"options": ["Ａ．x", "Ｂ．y"], "answer": "Ｂ"},
+    "Chinese marks": Q | {"options": "A、x B、y", "answer": "B"},
     "Chinese columns": {"问题": "q", "选项A": "x", "选项B": "y", "答案": "B"},
 }
 
@@ -574,6 +577,28 @@ def test_a_right_answer_and_wrong_ones_are_put_into_an_order() -> None:
     assert len(places) == 4
 
 
+MARKED: dict[str, Row] = {
+    "TruthfulQA": {"mc1_targets": {"choices": ["r", "x", "y"], "labels": [1, 0, 0]}},
+    "BIG-bench": {"target_scores": {"x": 0, "r": 1, "y": 0}},
+    "its table": {"multiple_choice_targets": ["x", "r"], "multiple_choice_scores": [0, 1]},
+    "objects": {"answers": [{"text": "x", "correct": False}, {"text": "r", "correct": True}]},
+    "choices": {"choices": [{"text": "x", "is_correct": 0}, {"text": "r", "is_correct": 1}]},
+}
+
+
+@pytest.mark.parametrize("form", MARKED)
+def test_options_that_are_marked_as_right_are_read(form: str) -> None:
+    for i in range(20):
+        row = {"question": f"q{i}", **MARKED[form]}
+        [example] = read_data([row], language="en").examples
+        assert example.options["ABC".index(example.label)] == "r"
+        assert len(example.options) == len(set(example.options)) > 1
+    options = {"question": "q", "options": {"A": "x", "B": "r"}, "answer": "B"}
+    assert read_data([options], language="en").examples[0].options == ("x", "r")
+    numbers = {"question": "q", "options": {"A": 1, "B": 0}, "answer": "B"}
+    assert read_data([numbers], language="en").examples[0].options == ("1", "0")
+
+
 def test_options_are_not_lost_in_silence() -> None:
     row = XY | {"answer": "B"}
     with pytest.raises(BadData, match=r"task='labels' or task='choice'"):
@@ -586,6 +611,21 @@ def test_options_are_not_lost_in_silence() -> None:
     yes_or_no = [Q | {"id": str(i), "answer": bool(i % 2)} for i in range(30)]
     with pytest.raises(BadData, match="2 different answers, as texts with labels"):
         read_data(yes_or_no)
+
+
+def test_a_script_without_spaces_is_shown_without_them() -> None:
+    rows = [
+        {"id": f"{who}{where}", "question": f"{who}昨天在{where}看书。", "options": ["累", "好"]}
+        for who in ("老师", "医生", "朋友", "弟弟", "邻居")
+        for where in ("图书馆", "学校", "公园", "家里")
+    ]
+    for i, row in enumerate(rows):
+        row["answer"] = i % 2
+    run = audited(reader(rows), rows, language="zh")
+    lines = [line.plain for line in summary(run_result(run), SafeConsole(width=100))]
+    shown = [line for line in lines if "昨天" in line]
+    assert len(shown) == 2
+    assert not any(" " in re.findall('"(.*)"', line)[0] for line in shown)
 
 
 def test_cause_and_effect_have_questions_of_their_own() -> None:
@@ -837,6 +877,17 @@ def test_every_task_has_a_title_and_reads_a_row() -> None:
         assert entry.title
         assert entry.summary
         assert all(entry.columns)
+
+
+def test_kinds_of_data_and_known_tasks_have_names_of_their_own() -> None:
+    kinds = {*parts(TaskPart), "labels", "likelihood"}
+    assert kinds.isdisjoint(known_tasks())
+    rows = [{"text_a": "a b", "label": "entailment"}, {"text_a": "b a", "label": "neutral"}]
+    with pytest.raises(DisorderError) as error:
+        read_data(rows, task="mnlli")
+    assert "mnli" in str(error.value)
+    with pytest.raises(DisorderError, match="choice"):
+        read_data(rows, task="choise")
 
 
 @pytest.mark.shared
