@@ -93,6 +93,13 @@ def test_a_card_shows_settings_that_can_be_set() -> None:
     assert [card.name for card in cards if "_empty" in card.settings] == []
 
 
+def test_a_card_says_which_predictions_an_explanation_is_for() -> None:
+    cards = {name: entry.card for name, entry in parts_of("explanation").items()}
+    assert cards["overview"].applies_to == "labels and numbers"
+    assert cards["omega_curve"].applies_to == "labels"
+    assert cards["similarity"].applies_to == "numbers"
+
+
 def test_parts_are_listed_as_records() -> None:
     records = list_parts("metric")
     assert [record["name"] for record in records] == list(parts(MetricPart))

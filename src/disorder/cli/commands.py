@@ -24,7 +24,6 @@ METAVARS = {int: "INTEGER", float: "FLOAT"}
 MANY = 12  # options: with more, --help shows the common ones
 EVERYTHING = "every option"  # key of what --help-all leaves in a context
 SIDE = re.compile(r"[:,]side=(\w+)")  # in the spec of a transformation, as it was written
-NOW_ON = {"a": "text_a", "b": "text_b", "both": "text_a+text_b"}
 
 
 class Command(TyperCommand):
@@ -87,9 +86,11 @@ def _renamed(args: list[str], old: str, new: str) -> list[str]:
 
 def _note_sides(args: Sequence[str]) -> None:
     """Tell how the text that a transformation perturbs is written now."""
+    from disorder.types import OF_SIDES
+
     named = {found[1] for word in args for found in SIDE.finditer(word)}
-    for side in sorted(named & NOW_ON.keys()):
-        print_text(f"side={side} is now written on={NOW_ON[side]}", is_error=True)
+    for side in sorted(named & OF_SIDES.keys()):
+        print_text(f"side={side} is now written on={'+'.join(OF_SIDES[side])}", is_error=True)
 
 
 class Commands(typer.Typer):

@@ -1,7 +1,7 @@
 """Anything in Python that can predict: a function, a scikit-learn estimator, a transformers
 pipeline, a predictor.
 
-A function or estimator gets a list of strings for single texts, and a list of (text_a, text_b)
+A function or estimator gets a list of strings for single texts, and a list of (first, second)
 tuples for pairs. It may return label names (strings, integers, numpy integers), one number per text
 for a number task, rows of probabilities, or scores by label. A vectorizer of scikit-learn takes
 pairs once it is told how to join them: `TfidfVectorizer(preprocessor=" ".join)`.
@@ -308,7 +308,7 @@ class PythonModel:
                 raise
             if is_pairs and isinstance(cause, AttributeError | TypeError):
                 raise BadModel(
-                    f"{self.estimator} gets pairs as (text_a, text_b) tuples and failed ({cause}); "
+                    f"{self.estimator} gets pairs as (first, second) tuples and failed ({cause}); "
                     'a vectorizer joins them with preprocessor=" ".join'
                 ) from error
             if isinstance(cause, ValueError):

@@ -415,10 +415,11 @@ class ExplanationPart(Part):
     needs_gold: bool = True
 
     def known(self) -> dict[str, str]:
-        """Its question, and which texts it predicts."""
+        """Its question, what predictions it is for, and which texts it predicts."""
         shared = "the perturbed texts, which explanations share"
         return {
             "asks": self.asks,
+            "applies_to": {"any": "labels and numbers"}.get(self.on, self.on),
             "needs": self.needs,
             "cost": "texts of its own; a line counts them first" if self.calls else shared,
         }

@@ -29,6 +29,7 @@ from disorder.results.run_tables import (
     left_out,
     main_transformation,
     not_measured,
+    originals_used,
     overview_grid,
     permutation_grid,
     prompt_grid,
@@ -119,7 +120,14 @@ def headline(run: Run) -> str:
         return f"This run is not complete (status: {run.status}). {run.error}".rstrip()
     if run.conclusion is None or _is_told(run):
         return run.verdict.split("\n")[0]
-    return HEADLINES[run.conclusion.kind]
+    declined = [_declined(each.text) for each in run.conclusion.caveats if each.kind == "declines"]
+    return " ".join([HEADLINES[run.conclusion.kind], *declined])
+
+
+def _declined(caveat: str) -> str:
+    """How many texts are declined, before and after; a model that declines notices."""
+    _, _, shares = caveat.partition(": ")
+    return f"{capitalised(shares)}."
 
 
 def _is_told(run: Run) -> bool:
@@ -147,7 +155,7 @@ def _lead(run: Run) -> Iterator[str]:
 def _right_before_and_after(run: Run, found: Conclusion) -> str:
     others = f"{SAME_WORDS}=no"  # of pairs the conclusion is about these
     group = others if others in run.groups else "all"
-    before = run.score("original", run.main_score, group)
+    before = originals_used(run, found.transformation, group)
     after = run.score(found.transformation, run.main_score, group)
     how = "with words shuffled" if found.transformation == MAIN else f"under {found.transformation}"
     if before is None or after is None:
@@ -235,7 +243,8 @@ def _caveats(run: Run) -> list[str]:
     found = run.conclusion
     if found is None or found.value is None or _is_told(run):
         return run.caveats
-    said = {str(caveat) for caveat in found.caveats if caveat.kind in ABOUT_NEED}
+    in_lead = {*ABOUT_NEED, "declines"}
+    said = {str(caveat) for caveat in found.caveats if caveat.kind in in_lead}
     return [line for line in run.caveats if line not in said]
 
 

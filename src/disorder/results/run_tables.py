@@ -263,12 +263,27 @@ def overview_grid(run: Run, main: str) -> Grid:
     others = [name for name in run.transformations if not name.startswith("surface:")]
     names = dict.fromkeys(["original", control, main, *others])
     rows = []
+    used = originals_used(run, main)
     for name in names:
         records = [run.score(name, metric) for metric in metrics]
+        is_used = name == "original" and used != records[0]
+        if is_used:  # some examples are left out: the others are set beside their originals
+            records[0] = used
         if any(records):
             head = Cell("surface control") if name == control else text_name(name)
+            head = Cell("original texts used") if is_used else head
             rows.append([head, *map(Cell.of, records)])
     return Grid([Column("texts", "name"), *(Column(title_of(each)) for each in metrics)], rows)
+
+
+def originals_used(run: Run, spec: str, group: str = "all") -> Record | None:
+    """The main score on original texts; of those that a transformation could use where it left some
+    out, which would make it look like gain or loss.
+    """
+    every = run.score("original", run.main_score, group)
+    used = run.score(spec, "accuracy_used", group)
+    is_part = every is not None and used is not None and used.n < every.n
+    return used if is_part and run.main_score == "accuracy" else every
 
 
 def answer_grid(found: Mapping[str, Any]) -> Grid:

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from disorder.errors import BadData
 from disorder.safe_io import one_line
-from disorder.types import DISORDER, Example, Floats, PositionRows, Texts, Variants
+from disorder.types import DISORDER, OF_SIDES, Example, Floats, PositionRows, Texts, Variants
 from disorder.types.predictions import (
     ABSTAINED,
     ABSTAINS,
@@ -50,7 +50,7 @@ SCHEMA = pa.schema(
 )
 OLDER = (("side", NAMES), ("no_answer", NAMES))  # columns of older versions
 READ_SCHEMA = pa.schema([*SCHEMA, *OLDER])
-SEGMENTS = {"a": "text_a", "b": "text_b", "both": "text_a+text_b"}  # by `side`
+SEGMENTS = {side: "+".join(on) for side, on in OF_SIDES.items()}
 ROW = ("example", "variant", "repeat")  # what a row is about, once in a transformation
 NEEDED = (*ROW, "outcome", "probabilities")
 ROUNDING = 1e-3  # by which probabilities may miss their range

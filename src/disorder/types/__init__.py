@@ -40,6 +40,11 @@ Segment = str | tuple[str, ...]  # a text, whose words can be moved, or a list, 
 Segments = Mapping[str, Segment]  # an input: its parts by name
 TEXT_NAMES = ("text_a", "text_b")  # what a classifier reads: one text, or a pair
 SHOTS = "shots"  # a list of examples of a prompt, each followed by its answer
+OF_SIDES = {
+    "a": TEXT_NAMES[:1],
+    "b": TEXT_NAMES[1:],
+    "both": TEXT_NAMES,
+}  # as runs of before say it
 SAME_WORDS = "same_words"  # the group of pairs that order alone decides ("yes"), and of the others
 OF_PROMPTS = ("instruction", "system", SHOTS)  # segments that all examples share
 ORIGINAL = "original"  # stands for the transformation of texts that are not perturbed
@@ -101,6 +106,11 @@ class Example:
     def texts(self) -> Texts:
         """Both."""
         return self.text_a, self.text_b
+
+    def shown(self, longest: int) -> dict[str, str]:
+        """The beginnings of both by their names, for a table."""
+        named = zip(TEXT_NAMES, self.texts, strict=True)
+        return {name: (text or "")[:longest] for name, text in named}
 
     def text(self, side: str) -> str:
         """The first ("a") or the second ("b") of them."""

@@ -153,9 +153,10 @@ class TestRefusals:
         assert declining.conclusion.kind == "mixed"
 
     def test_row_5_the_headline_has_both_shares(self, declining: Any) -> None:
-        said = sentence(declining.conclusion)
-        assert re.search(r"declines 7\d % of the shuffled texts", said)
-        assert "0 % of the originals" in said
+        for said in (sentence(declining.conclusion), declining.result.headline):
+            assert re.search(r"declines 7\d % of the shuffled texts", said)
+            assert "0 % of the originals" in said
+        assert render(declining.result, "terminal").count("of the originals") == 1
 
     def test_agreement_is_about_originals_that_were_answered(self, tmp_path: Path) -> None:
         """Two abstentions agree on nothing, and say nothing of order."""

@@ -156,6 +156,18 @@ class TestShortTexts:
         assert run["derange", "accuracy"].n == 100
         assert run.skips["derange"] == {}
 
+    def test_row_17_texts_left_out_are_in_no_accuracy_that_is_compared(self) -> None:
+        alone = [{"id": f"a{i}", "text_a": "bad", "label": "1"} for i in range(20)]
+        run = audited(bag, [*rows(60), *alone], fidelity="natural")
+        assert run["original", "accuracy"].n == 80
+        said, _ = run.result.lead[:2]
+        assert "of 60 texts" in said
+        right = f"{run['derange', 'accuracy'].value:.0%}".replace("%", " %")
+        assert said.startswith(f"Right on {right}")
+        assert f"still on {right}" in said
+        [row, *_] = run.result.grids[0].rows
+        assert row[0].text == "original texts used"
+
     def test_row_17_every_reason_is_listed_with_its_count(self) -> None:
         alone = [{"id": f"a{i}", "text_a": "bad", "label": "0"} for i in range(20)]
         run = audited(bag, [*rows(60), *alone])

@@ -244,6 +244,7 @@ def test_runs_written_in_two_ways_are_refused_with_the_command_that_makes_them_a
         code, out, err = command(verb, tmp_path / "paper", tmp_path / "natural")
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert "they differ in fidelity" in err
+        assert "None" not in err
         again = err.split("make them alike: ")[1].split()
         assert again[:4] == ["disorder", "audit", "builtin:bow", "builtin"]
         assert again[-1] == f"{tmp_path / 'paper'}-alike"

@@ -23,6 +23,7 @@ from disorder.transformations.positions.orders import unchanged
 from disorder.transformations.words import NATURAL, PIECES, PUNKT, UNITS
 from disorder.types import (
     CONTROL_OF,
+    OF_SIDES,
     TEXT_NAMES,
     Context,
     Fidelity,
@@ -35,7 +36,7 @@ from disorder.types import (
 
 SINGLE_SIDES = ("a", "b")
 SIDES = (*SINGLE_SIDES, "both", "task", "last")
-SIDES_OF = {("text_a",): "a", ("text_b",): "b", ("text_a", "text_b"): "both"}
+SIDES_OF = {on: side for side, on in OF_SIDES.items()}
 SHARED = ("on", "side", "words", "q", "tagger", "unit", "sentences")
 SENTENCES = ("icu", PUNKT)
 FROM_CONTEXT = {"vocabulary", "training data"}  # needs that a function takes from its context

@@ -115,6 +115,9 @@ def _check_same(base: FinishedRun, other: FinishedRun, *, has_chosen: bool) -> N
     if base.run.settings.get("limit") == other.run.settings.get("limit"):
         mine.pop("number of examples")  # one stopped earlier: those that both have are compared
     differing = {name: (x, theirs[name]) for name, x in mine.items() if x != theirs[name]}
+    for name in ("q", "no_answer"):
+        if None in differing.get(name, ()):  # of no matter to one of them, which is named besides
+            del differing[name]
     if differing:
         told = "; ".join(visible(f"{name} ({x} and {y})") for name, (x, y) in differing.items())
         tip = f"make them alike: {visible(_alike(base.run, other.run))}"

@@ -180,7 +180,7 @@ def locate_answers(data: Dataset, *, drops: bool) -> Dataset:
 
 
 def _locate(example: Example, text: str, start: int) -> int:
-    passage = str(example.text_b)
+    passage = str(example.texts[1])
     if start < 0:
         return passage.find(text)
     if passage[start : start + len(text)] != text:

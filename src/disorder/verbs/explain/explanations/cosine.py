@@ -41,7 +41,7 @@ def cosine(subject: Subject, *, paraphrases: str = "") -> Explained:
     """Compare the cosine of a text and its permutation with that of two other texts, and with that
     of a paraphrase.
 
-    Paraphrases are pairs that the data marks as such, or those of a file with text_a and text_b.
+    Paraphrases are pairs that the data marks as such, or those of a file of pairs.
     """
     model = subject.model.predictor
     if not isinstance(model, Similarity):

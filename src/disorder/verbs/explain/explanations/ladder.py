@@ -143,7 +143,7 @@ class Climb:
     def _in_words(self) -> str:
         used = self.used
         if self.reads_order and not {*ORDERS}.intersection(used):
-            used.append("order of an undecided kind")
+            used.append("order (local or global is undecided)")
         if not used:
             return "what it relies on is undecided"
         said_parts = f"it relies on {' and '.join(used)}"

@@ -190,9 +190,10 @@ class MovableText:
     def texts(self, orders: Ints) -> list[Texts]:
         """The reordered texts, one entry per order."""
         made = render(self.sentence, np.array([self.positions(order) for order in orders]))
+        first, second = self.example.texts
         if self.side == "a":
-            return [(text, self.example.text_b) for text in made]
-        return [(self.example.text_a, text) for text in made]
+            return [(text, second) for text in made]
+        return [(first, text) for text in made]
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,9 +277,9 @@ def _card(pair: MinimalPair) -> ReorderingCard:
     n = len(text.sentence)
     beside = ""
     if text.example.is_pair and text.side == "b":
-        beside = f"first text: {text.example.text_a}"
+        beside = f"first text: {text.example.texts[0]}"
     elif text.example.is_pair:
-        beside = f"second text: {text.example.text_b}"
+        beside = f"second text: {text.example.texts[1]}"
     original = TextVersion(
         np.arange(n), np.zeros(n, dtype=bool), text.labels[text.label], text.probability
     )

@@ -102,8 +102,7 @@ def _table(groups: Sequence[Sequence[int]], examples: Sequence[Example]) -> Tabl
                 "id": each.id,
                 "label": each.label,
                 "same_as_written": len(as_written) == 1,
-                "text_a": each.text_a[:200],
-                "text_b": (each.text_b or "")[:200],
+                **each.shown(200),
             }
             for each in members
         ]

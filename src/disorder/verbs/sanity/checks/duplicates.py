@@ -29,7 +29,7 @@ from disorder.metrics import share
 from disorder.registry import check
 from disorder.results.result import Row, Table
 from disorder.results.writing import rounded
-from disorder.types import Dataset, Example
+from disorder.types import TEXT_NAMES, Dataset, Example
 from disorder.verbs.sanity.trials import CheckInput
 from disorder.verbs.sanity.verdicts import CheckResult, Verdict
 
@@ -242,7 +242,7 @@ def _single_text_rows(train: Sequence[Example], data: Sequence[Example]) -> Iter
         return
     train_texts = [_normalised(example) for example in train]
     texts = [_normalised(example) for example in data]
-    for side, name in enumerate(("text_a", "text_b")):
+    for side, name in enumerate(TEXT_NAMES):
         known = {pair[side] for pair in train_texts}
         n = sum(pair[side] in known for pair in texts)
         yield {
@@ -304,6 +304,5 @@ def _shown_rows(what: str, repeats: Repeats) -> Iterator[Row]:
                 "of": other.id,
                 "label": row.label,
                 "of_label": other.label,
-                "text_a": row.text_a[:200],
-                "text_b": (row.text_b or "")[:200],
+                **row.shown(200),
             }

@@ -11,14 +11,14 @@ from functools import partial
 
 from disorder.registry import check
 from disorder.results.writing import in_points, with_interval
-from disorder.types import Ints
+from disorder.types import TEXT_NAMES, Ints
 from disorder.verbs.sanity.pictures import cost_figure
 from disorder.verbs.sanity.trials import CheckInput, Trial, Trials
 from disorder.verbs.sanity.verdicts import NEEDED, NOT_NEEDED, UNDECIDED, CheckResult, Verdict
 
 DROPPED = {
-    "drop_text": ("text_a", "text_b"),
-    "drop_text:side=b": ("text_b", "text_a"),
+    "drop_text": TEXT_NAMES,
+    "drop_text:side=b": TEXT_NAMES[::-1],
 }  # spec → the text that is dropped, the text that is left
 FIX = "rewrite the rows that one text alone decides"
 

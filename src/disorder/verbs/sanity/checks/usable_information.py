@@ -148,8 +148,7 @@ def _worth_a_look(trials: Trials, rows: Ints, known: Floats) -> Table:
 
 def _row(trials: Trials, row: int) -> Row:
     example = trials.rows.examples[row]
-    texts = {"text_a": example.text_a[:200], "text_b": (example.text_b or "")[:200]}
-    return {"id": example.id, "label": example.label} | texts
+    return {"id": example.id, "label": example.label, **example.shown(200)}
 
 
 def _bits(values: Sequence[float] | Floats, place: int) -> float | None:

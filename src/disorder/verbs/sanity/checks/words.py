@@ -21,13 +21,13 @@ from disorder.metrics.statistics.intervals import wilson
 from disorder.registry import check
 from disorder.results.result import Row, Table
 from disorder.results.writing import rounded
-from disorder.types import Bools, Example, Floats, Ints
+from disorder.types import TEXT_NAMES, Bools, Example, Floats, Ints
 from disorder.verbs.sanity.trials import CheckInput
 from disorder.verbs.sanity.verdicts import CheckResult, Verdict, VerdictRule, joint_z
 
 SMOOTHING = 10.0  # imagined rows with the word, whose labels are as frequent as in all the data
 FEWEST = 10  # independent rows that a word must be in to be looked at
-SIDES = ("text_a", "text_b")
+SIDES = TEXT_NAMES
 SHOWN = 100
 
 
@@ -133,7 +133,7 @@ def _numbered(examples: Sequence[Example], side: str, numbers: dict[str, int]) -
     word: list[int] = []
     lengths = []
     for example in examples:
-        text = example.text_a if side == "text_a" else example.text_b
+        text = example.texts[SIDES.index(side)]
         found = dict.fromkeys(words_of(text or ""))
         word += [numbers.setdefault(each, len(numbers)) for each in found]
         lengths.append(len(found))

@@ -34,7 +34,7 @@ def order_pretask(job: Job, *, fidelity: Fidelity = "paper") -> list[Phase]:
 def _real_and_fake(examples: Sequence[Example], task: Task, spec: str, seed: int) -> Inputs:
     """The texts that the task perturbs, as they are and faked, as many of one as of the other."""
     side = 1 if task.breaks == "b" else 0
-    sentences = [Example.of(e.id, e.texts[side] or e.text_a, None, "real") for e in examples]
+    sentences = [Example.of(e.id, e.texts[side] or e.texts[0], None, "real") for e in examples]
     fake = perturbed_copies(sentences, task, [spec], seed=seed, context=None)
     if not fake.texts:
         raise BadData(f"order_pretask: no text has two words that could change places ({spec})")
