@@ -122,7 +122,7 @@ class ExampleReader:
         if not self.is_known and not {"text_a", "label"} <= {*rows[0], *self.columns.values()}:
             names = {"label": "label"} | {target: name for name, target in found.columns.items()}
             label = names["label"]
-            if any(str(row.get(label)) == label for row in seen):
+            if label != "label" and any(str(row.get(label)) == label for row in seen):
                 raise BadData(
                     f"{self.source}: its first line is taken for the names of columns, but "
                     f"{label!r} is a label; write a line of names before it (text,label)"

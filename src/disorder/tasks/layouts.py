@@ -10,7 +10,8 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -80,21 +81,31 @@ def _gathered(row: Mapping[str, Any]) -> dict[str, Any] | None:
     return None
 
 
-def columns_each(row: Mapping[str, Any], stems: Iterable[str] = ()) -> Iterator[dict[str, str]]:
+def columns_each(row: Mapping[str, Any], stems: Sequence[str] = ()) -> Sequence[dict[str, str]]:
     """Columns whose names differ in their letter or number alone, by it; of any stem if none is
     named.
 
-    >>> list(columns_each({"opzione_a": "x", "opzione_b": "y", "voto": 1}))
+    >>> columns_each({"opzione_a": "x", "opzione_b": "y", "voto": 1})
     [{'A': 'opzione_a', 'B': 'opzione_b'}]
     """
-    names = {folded(name): name for name in row if isinstance(name, str)}
+    return _named_alike(tuple(name for name in row if isinstance(name, str)), tuple(stems))
+
+
+@lru_cache(maxsize=256)
+def _named_alike(columns: tuple[str, ...], stems: tuple[str, ...]) -> list[dict[str, str]]:
+    """The same for the names of a table, which all of its rows share."""
+    names = {folded(name): name for name in columns}
+    found = []
     for stem in stems or dict.fromkeys(MARKED.sub("", name) for name in names):
         for marks in (LETTERS, tuple(map(str, range(26))), tuple(map(str, range(1, 27)))):
             spelled = [names.get(f"{stem}{mark}".casefold()) for mark in marks]
             n = spelled.index(None) if None in spelled else len(spelled)
             if n > 1:
-                yield {mark: str(name) for mark, name in zip(marks, spelled[:n], strict=False)}
+                found.append(
+                    {mark: str(name) for mark, name in zip(marks, spelled[:n], strict=False)}
+                )
                 break
+    return found
 
 
 def _with_wrong_ones(row: Mapping[str, Any]) -> dict[str, Any] | None:
