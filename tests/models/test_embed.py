@@ -236,8 +236,7 @@ def test_an_embedder_whose_rows_differ_is_one_line(vectors: Any, message: str) -
     bag.embed = vectors  # type: ignore[method-assign]
     model = load(bag, task=NUMBER)
     with pytest.raises(BadModel, match=message):
-        for pairs in ([("a", "a"), ("bb", "a")], [("c", "c")]):
-            model(pairs)
+        list(map(model, ([("a", "a"), ("bb", "a")], [("c", "c")])))
 
 
 def letters(text: str) -> list[float]:
