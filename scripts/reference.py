@@ -18,6 +18,7 @@ import types
 import typing
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
@@ -210,7 +211,8 @@ def _parts(*, plugins: bool) -> Iterator[str]:
             if plugins or entry.is_built_in:
                 yield f"**`{entry.card.form}`**: {entry.summary}"
                 facts = entry.card.facts()
-                yield f"<br><small>{_escaped('; '.join(facts))}</small>" if facts else ""
+                told = fill(_escaped("; ".join(facts)), 500, break_long_words=False)
+                yield f"<br><small>{told}</small>" if facts else ""
                 yield ""
 
 

@@ -8,12 +8,12 @@ from disorder.requests.groups import (
     LoadingOptions,
     Positive,
     PrecisionOptions,
+    PrintsJson,
     ReadingOptions,
     SeedOptions,
     common_output,
     common_sampling,
     common_training,
-    json_output,
     output,
     sampling,
     training,
@@ -96,7 +96,7 @@ class ComparisonOutput(TypedDict):
     out: Annotated[
         Place, common_output("Folder of the trained models (default: models/DATE-MODEL-DATA)")
     ]
-    as_json: Annotated[bool, json_output("Print the results as JSON and nothing else")]
+    as_json: PrintsJson
 
 
 class DesignsOutput(ComparisonOutput):
@@ -201,4 +201,4 @@ class StudyOutput(TypedDict):
         Place,
         common_output("Folder of the study, resumed if it exists (default: runs/DATE-study-ITEM)"),
     ]
-    as_json: Annotated[bool, json_output("Print result.json on standard output and nothing else")]
+    as_json: PrintsJson

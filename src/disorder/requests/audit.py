@@ -16,6 +16,7 @@ from disorder.requests.groups import (
     Positive,
     PrecisionOptions,
     PriceOptions,
+    PrintsJson,
     PromptingOptions,
     ReadingOptions,
     SeedOptions,
@@ -24,7 +25,6 @@ from disorder.requests.groups import (
     budget,
     common_output,
     common_sampling,
-    json_output,
     model,
     output,
     prompting,
@@ -348,4 +348,4 @@ class AuditOutput(TypedDict):
         ),
     ]
     profile: Annotated[bool, output("Say where the time went", default=False)]
-    as_json: Annotated[bool, json_output("Print result.json on standard output and nothing else")]
+    as_json: PrintsJson

@@ -11,6 +11,7 @@ from disorder.requests.groups import (
     OnePromptOptions,
     Positive,
     PrecisionOptions,
+    PrintsJson,
     PromptingOptions,
     ReadingOptions,
     RenderingOptions,
@@ -18,7 +19,6 @@ from disorder.requests.groups import (
     ServerOptions,
     common_output,
     common_sampling,
-    json_output,
     output,
 )
 from disorder.requests.option import Names, Need, Option, Place
@@ -97,6 +97,4 @@ class ExplainOutput(TypedDict):
     csv: Annotated[
         Place, output("Write the data behind the figure here; of several, one file each")
     ]
-    as_json: Annotated[
-        bool, json_output("Print the findings as JSON on standard output and nothing else")
-    ]
+    as_json: PrintsJson

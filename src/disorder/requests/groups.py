@@ -28,11 +28,16 @@ address = partial(server, changes_predictions=False, named_again="must")
 budget = partial(Option, group="Costs", changes_predictions=False)
 output = partial(Option, group="Output")
 common_output = partial(output, is_common=True)
-json_output = partial(common_output, default=False, flags=("--json",))
 training = partial(Option, group="Training")
 common_training = partial(training, is_common=True)
 
 Positive = at_least(1)
+PrintsJson = Annotated[
+    bool,
+    common_output(
+        "Print result.json on standard output and nothing else", default=False, flags=("--json",)
+    ),
+]
 
 
 class SeedOptions(TypedDict, total=False):

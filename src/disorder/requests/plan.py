@@ -11,12 +11,12 @@ from disorder.requests.groups import (
     OnePromptOptions,
     Positive,
     PriceOptions,
+    PrintsJson,
     PromptingOptions,
     ReadingOptions,
     SeedOptions,
     ServerOptions,
     common_sampling,
-    json_output,
 )
 from disorder.requests.option import Need, Option, at_least
 
@@ -83,4 +83,4 @@ class PlanOptions(
 class PlanOutput(TypedDict):
     """What the command alone takes."""
 
-    as_json: Annotated[bool, json_output("Print the plan as JSON and nothing else")]
+    as_json: PrintsJson

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Annotated, Literal, TypedDict
 
-from disorder.requests.groups import output
+from disorder.requests.groups import PrintsJson, output
 from disorder.requests.option import BySpec, Names, Option, Place
 
 compared = partial(Option, group="What is compared")
@@ -47,10 +47,7 @@ class CompareOutput(TypedDict):
     ]
     html: Annotated[Place, output("Write a self-contained page here")]
     latex: Annotated[bool, output("Print LaTeX tables (booktabs) and nothing else", default=False)]
-    as_json: Annotated[
-        bool,
-        output("Print the comparison as JSON and nothing else", default=False, flags=("--json",)),
-    ]
+    as_json: PrintsJson
 
 
 class ImportOptions(TypedDict, total=False):
@@ -71,9 +68,7 @@ class ImportOutput(TypedDict):
     """What the command takes beside them."""
 
     out: Annotated[Place, output("Run folder (default: below runs)")]
-    as_json: Annotated[
-        bool, output("Print result.json and nothing else", default=False, flags=("--json",))
-    ]
+    as_json: PrintsJson
 
 
 class GateOptions(TypedDict, total=False):
@@ -104,10 +99,7 @@ class GateOutput(TypedDict):
     junit: Annotated[Place, output("Write a JUnit XML file")]
     markdown: Annotated[Place, output("Write a summary for a pull request")]
     badge: Annotated[Place, output("Write an SVG badge")]
-    as_json: Annotated[
-        bool,
-        output("Print the decision as JSON and nothing else", default=False, flags=("--json",)),
-    ]
+    as_json: PrintsJson
 
 
 class CheckOutput(TypedDict):
@@ -125,10 +117,7 @@ class CheckOutput(TypedDict):
     junit: Annotated[Place, output("Write a JUnit XML file", is_common=True)]
     markdown: Annotated[Place, output("Write a summary for a pull request", is_common=True)]
     badge: Annotated[Place, output("Write an SVG badge")]
-    as_json: Annotated[
-        bool,
-        output("Print the decision as JSON and nothing else", default=False, flags=("--json",)),
-    ]
+    as_json: PrintsJson
 
 
 class BoardOptions(TypedDict, total=False):

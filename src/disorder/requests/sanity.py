@@ -7,13 +7,13 @@ from disorder.requests.groups import (
     FamilyOptions,
     GroupOptions,
     Positive,
+    PrintsJson,
     ReadingOptions,
     SeedOptions,
     TrainingOptions,
     common_data,
     common_output,
     common_training,
-    json_output,
     training,
 )
 from disorder.requests.option import Names, Need, Option, Place, at_least
@@ -106,4 +106,4 @@ class SanityOutput(TypedDict):
     """What the command alone takes."""
 
     out: Annotated[Place, common_output("Folder of the report (default: runs/DATE-sanity-DATA)")]
-    as_json: Annotated[bool, json_output("Print result.json on standard output and nothing else")]
+    as_json: PrintsJson

@@ -5,13 +5,13 @@ from typing import Annotated, Any, TypedDict
 from disorder.requests.groups import (
     FidelityOptions,
     Positive,
+    PrintsJson,
     ReadingOptions,
     SeedOptions,
     TrainingOptions,
     common_data,
     common_output,
     common_training,
-    json_output,
     training,
 )
 from disorder.requests.option import Names, Place
@@ -84,4 +84,4 @@ class TrainOutput(TypedDict):
             "say what changed"
         ),
     ]
-    as_json: Annotated[bool, json_output("Print result.json on standard output and nothing else")]
+    as_json: PrintsJson

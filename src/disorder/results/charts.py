@@ -9,6 +9,7 @@ from typing import Any
 from disorder.results.drawing import GREY
 from disorder.results.run import Record, Run
 from disorder.results.writing import title_of
+from disorder.types import ORIGINAL
 
 BLUE = "#0b5fa5"
 ORANGE = "#e08a00"
@@ -24,7 +25,7 @@ def forest(run: Run, metric: str) -> ChartSpec:
     """A score of every transformation with its interval, and chance as a line."""
     rows: ChartRows = [
         {
-            "name": r.transformation.replace("original", "original texts"),
+            "name": r.transformation.replace(ORIGINAL, "original texts"),
             "value": r.value,
             "low": r.low,
             "high": r.high,

@@ -20,6 +20,7 @@ from disorder.results.run_tables import text_name
 from disorder.results.writing import MINUS, meaning_of, place_of, title_of
 from disorder.safe_io import one_line, visible
 from disorder.store.storage import write_atomically
+from disorder.types import ORIGINAL
 
 SCHEMA_VERSION = 1
 ALPHA = 0.05
@@ -143,7 +144,7 @@ def result_of(comparison: Comparison, *, every_row: bool = False, under: str = "
     for base, other, group, differences in comparison.pairs:
         rows = list(differences) if every_row else rows_that_matter(comparison, differences)
         if under:
-            rows = [d for d in differences if d.transformation in ("original", under)]
+            rows = [d for d in differences if d.transformation in (ORIGINAL, under)]
         n_hidden += len(differences) - len(rows)
         grids.append(short_grid(rows, _title(base, other, group)))
     facts = {
@@ -267,7 +268,7 @@ def rows_that_matter(comparison: Comparison, differences: Sequence[Difference]) 
     """
     if comparison.has_chosen or not comparison.conclusions:
         return list(differences)
-    places = ("original", comparison.main)
+    places = (ORIGINAL, comparison.main)
     return [d for d in differences if d.transformation in places and place_of(d.metric) == "table"]
 
 
@@ -314,7 +315,7 @@ def families(comparison: Comparison) -> str:
 
 def where(transformation: str) -> str:
     """A transformation as it is shown."""
-    return "original texts" if transformation == "original" else transformation
+    return "original texts" if transformation == ORIGINAL else transformation
 
 
 def signed(value: float, digits: int = 3) -> str:

@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, FiniteFloat, NonNegativeInt, model_valida
 from disorder.requests.settings import Settings
 from disorder.results.result import Section
 from disorder.results.writing import MINUS, capitalised, title_of
-from disorder.types import is_about_texts
+from disorder.types import ORIGINAL, is_about_texts
 
 if TYPE_CHECKING:
     from disorder.results.run import Record, Run
@@ -233,9 +233,9 @@ def _of_figures(run: Run) -> str:
     """Where nothing can be concluded on word order (no transformation kept the words, or prediction
     stopped once Ω was decided): the number itself.
     """
-    perturbed = [r for r in run.scores if r.transformation != "original" and r.group == "all"]
+    perturbed = [r for r in run.scores if r.transformation != ORIGINAL and r.group == "all"]
     main = [r for r in perturbed if r.metric in ("agreement", "omega_max", "spearman")]
-    original = run.score("original", "accuracy") or run.score("original", "spearman")
+    original = run.score(ORIGINAL, "accuracy") or run.score(ORIGINAL, "spearman")
     if not perturbed or original is None:
         return "No conclusion: no transformation could be applied to any example."
     measured = (main or perturbed)[0]

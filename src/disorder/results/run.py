@@ -28,7 +28,7 @@ from disorder.results.row_export import data_frame
 from disorder.safe_io import visible
 from disorder.store.sample_parts import SampleParts
 from disorder.store.storage import copy_folder, place
-from disorder.types import Score, Task
+from disorder.types import ORIGINAL, Score, Task
 
 if TYPE_CHECKING:
     from disorder.results.result import Result
@@ -313,7 +313,7 @@ class Run(BaseModel):
             if (gone.transformation, gone.metric, gone.group) == (transformation, metric, group):
                 return DisorderError(f"{transformation} {metric} was not measured: {gone.reason}")
         for kind, name, known in (
-            ("transformation of this run", transformation, ["original", *self.transformations]),
+            ("transformation of this run", transformation, [ORIGINAL, *self.transformations]),
             ("metric of this run", metric, dict.fromkeys(r.metric for r in self.scores)),
             ("group of this run", group, ["all", *self.groups]),
         ):

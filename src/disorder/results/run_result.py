@@ -38,7 +38,7 @@ from disorder.results.run_tables import (
     stopped_early,
 )
 from disorder.results.writing import capitalised, meaning_of, named, shown, title_of
-from disorder.types import SAME_WORDS, is_about_texts
+from disorder.types import ORIGINAL, SAME_WORDS, is_about_texts
 
 HEADLINES = {
     "reads_order": "Your model needs word order: without it, its skill is gone.",
@@ -220,7 +220,7 @@ def _order_need(run: Run) -> Iterator[str]:
         counts = {
             what: record.n
             for what, group in known.items()
-            if (record := run.score("original", run.main_score, group)) is not None
+            if (record := run.score(ORIGINAL, run.main_score, group)) is not None
         }
         told = ", ".join(f"{what} in {n:,}" for what, n in counts.items())
         yield f"This data was made to know it: what decides the label is {told} examples."

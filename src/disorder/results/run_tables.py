@@ -18,7 +18,7 @@ from disorder.results.markup import name_of
 from disorder.results.result import Cell, Column, Grid
 from disorder.results.run import AGAIN, Omitted, Record, Run
 from disorder.results.writing import place_of, shown, title_of
-from disorder.types import CONTROL_OF
+from disorder.types import CONTROL_OF, ORIGINAL
 
 SECONDS = ("draw", "assemble", "forward", "cache", "write")
 COUNTS = ("predicted", "saved", "cached", "resumed")
@@ -261,7 +261,7 @@ def overview_grid(run: Run, main: str) -> Grid:
     metrics = list(dict.fromkeys([run.main_score, "skill_kept", *own]))[:MOST_SCORES]
     control = f"surface:of={main}"
     others = [name for name in run.transformations if not name.startswith("surface:")]
-    names = dict.fromkeys(["original", control, main, *others])
+    names = dict.fromkeys([ORIGINAL, control, main, *others])
     rows = []
     used = originals_used(run, main)
     for name in names:
@@ -314,7 +314,7 @@ def n_examples(records: Mapping[str, Record]) -> int:
 
 def text_name(transformation: str) -> Cell:
     """How the texts of a transformation are called."""
-    if transformation == "original":
+    if transformation == ORIGINAL:
         return Cell("original texts")
     if transformation == AGAIN:
         return Cell("same texts again")
@@ -419,7 +419,7 @@ def _check(kind: str, names: Sequence[str], known: Mapping[str, object] | Sequen
 
 def by_transformation(run: Run, group: str) -> Iterator[tuple[str, dict[str, Record]]]:
     """The scores of a group, by transformation and metric; the original texts first."""
-    for name in ["original", *run.transformations]:
+    for name in [ORIGINAL, *run.transformations]:
         records = {r.metric: r for r in run.scores if r.transformation == name and r.group == group}
         if records:
             yield name, records

@@ -29,6 +29,7 @@ from disorder.results.run_folder import read_run
 from disorder.results.run_tables import main_transformation
 from disorder.store.storage import write_atomically
 from disorder.store.store import FILE, Store, checksum
+from disorder.types import ORIGINAL
 from disorder.verbs.compare import check_alike
 
 REPORTS = "reports"
@@ -134,7 +135,7 @@ def _row(run: Run, name: str, metrics: Sequence[str]) -> BoardRow:
         kind=found.kind if found else "",
         verdict=run.verdict.split("\n")[0],
         kept=run.score(transformation, "skill_kept"),
-        accuracy=run.score("original", "accuracy") or run.score("original", "spearman"),
+        accuracy=run.score(ORIGINAL, "accuracy") or run.score(ORIGINAL, "spearman"),
         transformation=transformation,
         n_examples=run.n_examples,
         started=run.started,

@@ -111,3 +111,15 @@ def test_rows_that_do_not_say_their_language_are_named() -> None:
     unknown = [*rows(), {"id": 9, "text_a": "Nobody.", "label": "no", "language": "klingonian"}]
     with pytest.raises(BadData, match=r"row 25: unknown language 'klingonian'"):
         read_by_language(unknown)
+
+
+def test_the_dose_of_disorder_is_a_row_each() -> None:
+    """A bag of words keeps everything at any dose; a model that reads order keeps ever less."""
+    doses = ["derange:share=0.25", "derange:share=0.5", "derange:share=0.75", "derange"]
+    how: dict[str, Any] = {"limit": 80, "q": 3}
+    blind = disorder.study("beyond/dose", "builtin:bow", "builtin", **how)
+    assert [blind.cell("agreement", transformation=dose).value for dose in doses] == [1.0] * 4
+    reads = disorder.study("beyond/dose", "builtin", "builtin", **how)
+    kept = [reads.cell("agreement", transformation=dose).value for dose in doses]
+    assert kept[0] > max(kept[1:])
+    assert kept[-1] == min(kept)

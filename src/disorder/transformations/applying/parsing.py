@@ -24,6 +24,7 @@ from disorder.transformations.words import NATURAL, PIECES, PUNKT, UNITS
 from disorder.types import (
     CONTROL_OF,
     OF_SIDES,
+    ORIGINAL,
     TEXT_NAMES,
     Context,
     Fidelity,
@@ -52,7 +53,7 @@ DOSES = [f"derange:share={share}" for share in (0.25, 0.5, 0.75)]
 DECLARED = {
     "classes": CLASSES,
     "full": CLASSES,
-    "alldrop": ["original", *CLASSES[: len(SINGLE)]],
+    "alldrop": [ORIGINAL, *CLASSES[: len(SINGLE)]],
     "ladder": DOSES,
 }
 

@@ -48,7 +48,7 @@ from disorder.verbs.human.text_pool import PooledText, TextPool, pool_from_data,
 
 Side = Literal["a", "b"]
 # transformations that may leave a well-formed sentence
-WELL_FORMED = {"original", "swap_texts", "drop_text", "swap_nouns", "trade_classes", "empty"}
+WELL_FORMED = {ORIGINAL, "swap_texts", "drop_text", "swap_nouns", "trade_classes", "empty"}
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from disorder.results.run_folder import RECORD, record_of, verb_of
 from disorder.safe_io import read_json, reason, validated
 from disorder.store.storage import cannot_write, make_folder, write_atomically
 from disorder.store.store import Checkpoints
+from disorder.types import ORIGINAL
 
 LEGACY = "training.json"  # what older versions wrote for result.json
 PACKAGES = ("disorder", "torch", "transformers", "numpy", "safetensors")
@@ -133,7 +134,7 @@ def _perturbed(record: Record) -> str:
     if record["request"]["recipe"] != "plain":
         return f"; perturbed copies by `{'`, `'.join(record['skips'])}`" if record["skips"] else ""
     on = record["on"]
-    return "" if set(on) == {"original"} else f"; texts: `{'`, `'.join(on)}`"
+    return "" if set(on) == {ORIGINAL} else f"; texts: `{'`, `'.join(on)}`"
 
 
 def _dev_source(record: Record) -> str:
