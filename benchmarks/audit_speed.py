@@ -2,7 +2,7 @@
 CPU time, medians.
 
 python benchmarks/audit_speed.py --rounds 5     (MODEL is a transformers folder, DATA a .jsonl.gz
-file of pairs or `builtin`; --toy: see _measure.py)
+file of pairs or `builtin`, N the pairs; --toy: see _measure.py)
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from _measure import TOY, main
 SHARED = Path(__file__).parents[1].parent / "shared"
 MODEL = os.environ.get("MODEL", str(SHARED / "models" / "minilm-mnli"))
 DATA = os.environ.get("DATA", str(SHARED / "data" / "mnli" / "dev_matched.jsonl.gz"))
-N_PAIRS = 4 if TOY else 60
+N_PAIRS = 4 if TOY else int(os.environ.get("N", "60"))
 Q = 3 if TOY else 100
 BATCH = 32
 os.environ["HF_HUB_OFFLINE"] = "1"

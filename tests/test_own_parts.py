@@ -144,6 +144,7 @@ def test_functions_are_transformations_and_scores() -> None:
     [
         ("mine.py:absent", "mine.py:absent cannot be loaded"),
         ("nowhere.py:f", "nowhere.py: no such file"),
+        ("mine.py", "mine.py is a Python file: name its function, mine.py:FUNCTION"),
         ("mine.py:NUMBER", "mine.py:NUMBER is no function"),
         ("mine.py:fifth", "fifth gives a int; a transformation of a text gives a text"),
         (lambda text: text, "define it with def"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import json
 import pickle
 import subprocess
 import sys
@@ -207,3 +208,37 @@ def test_what_is_wrong_with_a_folder_is_said_before_torch_is_there(
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert line in done.stdout
     assert done.stdout.strip().endswith("False")
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        ((), "is no transformers model"),
+        (("config.json",), "has no weights"),
+        (("config.json", "model.safetensors"), "has no vocabulary"),
+        (("config.json", "model.safetensors", "vocab.txt"), "predicts cat, dog; the data's labels"),
+    ],
+)
+def test_a_broken_folder_fails_before_torch_is_imported(
+    files: tuple[str, ...], told: str, tmp_path: Path
+) -> None:
+    config = {
+        "architectures": ["BertForSequenceClassification"],
+        "id2label": {"0": "cat", "1": "dog"},
+    }
+    for name in files:
+        (tmp_path / name).write_text(json.dumps(config) if name == "config.json" else "")
+    code = (
+        "import sys\n"
+        "from disorder.errors import BadModel\n"
+        "from disorder.models import load\n"
+        "from disorder.types import Task\n"
+        "try:\n"
+        "    load(sys.argv[1], task=Task('two', ('no', 'yes'), 'a'))\n"
+        "except BadModel as error:\n"
+        "    print('torch' in sys.modules, error)\n"
+    )
+    words = [sys.executable, "-c", code, f"hf:{tmp_path}"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("False ")
+    assert told in done.stdout

@@ -206,6 +206,12 @@ def test_a_mitigation_is_compared_with_a_plain_model_that_learned_as_much(
     assert "plain model with as many updates" in lines[3]
 
 
+def test_it_says_which_data_it_is_for(tmp_path: Path) -> None:
+    rows = [{"good": f"a b {i}", "bad": f"b a {i}"} for i in range(12)]
+    with pytest.raises(DisorderError, match="disorder mitigations is about texts with labels"):
+        mitigations(rows, rows, out=tmp_path / "m", recipe="plain")
+
+
 def test_recipes_that_reach_the_aim_are_told_from_those_that_do_not() -> None:
     def finding(name: str, metric: str, high: float) -> Finding:
         return Finding(name, "", metric, "all", "all", high - 0.1, high - 0.2, high, 9, (0.0,))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import json
 import re
@@ -9,11 +10,11 @@ import shlex
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
-import zoo
 from conftest import Command
 from disorder.data import read_data
 from disorder.results.conclusion import Caveat
@@ -24,92 +25,7 @@ from disorder.results.terminal import SCREEN, SafeConsole, continued, summary
 from disorder.verbs.audit import audit
 from fake_server import FakeServer
 from oracles import BagOfWords
-
-MODELS = """
-import numpy as np
-import zoo
-
-reader = zoo.reads_order
-bag = zoo.bag_of_tokens("quoted")
-mixed = zoo.reads_or_counts
-guesser = zoo.guesser
-surface = zoo.wants_capital(zoo.reads_order)
-
-
-def numbers(texts):
-    return [[float(len(text) + (3 * len(text.split()[0])))] for text in texts]
-
-
-def choices(questions):
-    return [
-        next(each for each in row["options"] if each in row["question"]) for row in questions
-    ]
-
-
-def better(texts):
-    return [float("good" in text) for text in texts]
-
-
-class Counts:
-    fingerprint = "counts"
-
-    def embed(self, texts):
-        found = [[text.lower().count(chr(97 + i)) for i in range(26)] for text in texts]
-        return np.array(found, float)
-
-
-embedder = Counts()
-"""
-
-
-def number_rows(n: int) -> list[dict[str, Any]]:
-    texts = [row["text"] for row in zoo.order_rows(n)]
-    return [{"text": text, "label": len(text) + i % 7 + 0.25} for i, text in enumerate(texts)]
-
-
-def choice_rows(n: int) -> list[dict[str, Any]]:
-    named = ["forest", "desert", "castle", "bridge"]
-    return [
-        {
-            "question": f"{row['text'][:-1]} beside the {named[i % 4]}?",
-            "options": named,
-            "answer": i % 4,
-        }
-        for i, row in enumerate(zoo.order_rows(n))
-    ]
-
-
-def pair_rows(n: int) -> list[dict[str, Any]]:
-    texts = [row["text"] for row in zoo.order_rows(n)]
-    return [{"good": f"{text} It was good.", "bad": f"{text} It was bad."} for text in texts]
-
-
-def similar_rows(n: int) -> list[dict[str, Any]]:
-    texts = [row["text"] for row in zoo.order_rows(2 * n)]
-    return [
-        {
-            "text1": texts[i],
-            "text2": f"Yes, {texts[i].lower()}" if i % 2 else texts[n + i],
-            "label": ("different", "similar")[i % 2],
-        }
-        for i in range(n)
-    ]
-
-
-ROWS = {
-    "reader": (zoo.order_rows(200), {"reads_order"}),
-    "bag": (zoo.evidence_rows("quoted", 200), {"bag_of_words"}),
-    "mixed": (zoo.half_order_rows(400), {"mixed", "mixed_or_bag", "reads_or_mixed"}),
-    "guesser": (zoo.order_rows(120), {"no_skill", "undecided"}),
-    "surface": (zoo.order_rows(200), {"surface"}),
-    "numbers": (number_rows(120), {*HEADLINES}),
-    "choices": (choice_rows(120), {"order_not_used"}),
-    "better": (pair_rows(120), {*HEADLINES}),
-    "embedder": (similar_rows(120), {"bag_of_words"}),
-}
-MORE: dict[str, tuple[object, ...]] = {
-    "embedder": ("--labels", "different=different,similar=similar", "--threshold", "0.97"),
-}
+from screen_cases import MODELS, MORE, ROWS
 
 
 @pytest.fixture(autouse=True)
@@ -118,6 +34,9 @@ def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "models_of_a_user.py").write_text(MODELS)
     monkeypatch.syspath_prepend(tmp_path)
+
+
+SCRIPTS = Path(__file__).parents[2] / "scripts"
 
 
 def written(rows: list[Any]) -> str:
@@ -132,6 +51,7 @@ def check_screen(command: Command, *words: object) -> dict[str, Any]:
     lines = printed.rstrip("\n").splitlines()
     assert len(lines) <= SCREEN, printed
     assert max(map(len, lines)) <= 80
+    assert " ".join(printed.split()).count("bag of words trained on") <= 1, "it is said once"
     found: dict[str, Any] = json.loads(Path("run/result.json").read_text(encoding="utf-8"))
     assert printed.startswith(found["headline"])
     assert "What to do" in lines
@@ -235,3 +155,23 @@ def test_a_long_command_can_be_copied() -> None:
         assert max(map(len, lines)) <= width
         typed = ["sh", "-c", "\n".join(lines)]
         assert subprocess.check_output(typed, text=True).splitlines() == words
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(SCRIPTS)
+    return importlib.import_module("screens")
+
+
+def test_the_page_of_ten_screens_is_what_audits_print(script: ModuleType) -> None:
+    pytest.importorskip("httpx2", reason="needs httpx2")
+    page = script.page()
+    assert script.PAGE.read_text(encoding="utf-8") == page, "run scripts/screens.py"
+    shown = re.findall(r"(?<=```console\n)\$.*?\n(?! )(.*?)\n(?=```)", page, re.DOTALL)
+    assert len(shown) == 10
+    for each in shown:
+        lines = each.splitlines()
+        assert len(lines) <= SCREEN
+        assert max(map(len, lines)) <= 80
+    for kind in ("reads_order", "bag_of_words", "mixed", "no_skill", "surface", "reads_or_mixed"):
+        assert f"\n{HEADLINES[kind]}\n" in page

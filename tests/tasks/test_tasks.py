@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import disorder
-from disorder.data import read_data
+from disorder.data import known_tasks, read_data
 from disorder.errors import BadData, BadModel, DisorderError
 from disorder.metrics.statistics.pairs_of_orders import pair_counts
 from disorder.models import load
@@ -369,6 +369,8 @@ FORMS: dict[str, Row] = {
     "options in one line, set apart": Q | {"options": "a ) x , b ) y", "correct": "b"},
     "answers with one": XY | {"answers": ["B"]},
     "a gold label": XY | {"gold_label": "B"},
+    "full-width letters": Q | {"options": ["Ａ．x", "Ｂ．y"], "answer": "Ｂ"},
+    "Chinese marks": Q | {"options": "A、x B、y", "answer": "B"},
     "Chinese columns": {"问题": "q", "选项A": "x", "选项B": "y", "答案": "B"},
 }
 
@@ -574,6 +576,28 @@ def test_a_right_answer_and_wrong_ones_are_put_into_an_order() -> None:
     assert len(places) == 4
 
 
+MARKED: dict[str, Row] = {
+    "TruthfulQA": {"mc1_targets": {"choices": ["r", "x", "y"], "labels": [1, 0, 0]}},
+    "BIG-bench": {"target_scores": {"x": 0, "r": 1, "y": 0}},
+    "its table": {"multiple_choice_targets": ["x", "r"], "multiple_choice_scores": [0, 1]},
+    "objects": {"answers": [{"text": "x", "correct": False}, {"text": "r", "correct": True}]},
+    "choices": {"choices": [{"text": "x", "is_correct": 0}, {"text": "r", "is_correct": 1}]},
+}
+
+
+@pytest.mark.parametrize("form", MARKED)
+def test_options_that_are_marked_as_right_are_read(form: str) -> None:
+    for i in range(20):
+        row = {"question": f"q{i}", **MARKED[form]}
+        [example] = read_data([row], language="en").examples
+        assert example.options["ABC".index(example.label)] == "r"
+        assert len(example.options) == len(set(example.options)) > 1
+    options = {"question": "q", "options": {"A": "x", "B": "r"}, "answer": "B"}
+    assert read_data([options], language="en").examples[0].options == ("x", "r")
+    numbers = {"question": "q", "options": {"A": 1, "B": 0}, "answer": "B"}
+    assert read_data([numbers], language="en").examples[0].options == ("1", "0")
+
+
 def test_options_are_not_lost_in_silence() -> None:
     row = XY | {"answer": "B"}
     with pytest.raises(BadData, match=r"task='labels' or task='choice'"):
@@ -706,6 +730,9 @@ def test_verbs_that_are_about_labels_say_so() -> None:
         ):
             with pytest.raises(DisorderError, match=f"is about texts with labels.*{form}"):
                 verb(rows)
+    texts = [{"text": "a b c"}, {"text": "d e f"}]
+    with pytest.raises(DisorderError, match="are for an audit with task='likelihood'"):
+        disorder.explain(always_second, texts, task="likelihood")
 
 
 def test_both_texts_of_a_pair_move_alike() -> None:
@@ -834,6 +861,17 @@ def test_every_task_has_a_title_and_reads_a_row() -> None:
         assert entry.title
         assert entry.summary
         assert all(entry.columns)
+
+
+def test_kinds_of_data_and_known_tasks_have_names_of_their_own() -> None:
+    kinds = {*parts(TaskPart), "labels", "likelihood"}
+    assert kinds.isdisjoint(known_tasks())
+    rows = [{"text_a": "a b", "label": "entailment"}, {"text_a": "b a", "label": "neutral"}]
+    with pytest.raises(DisorderError) as error:
+        read_data(rows, task="mnlli")
+    assert "mnli" in str(error.value)
+    with pytest.raises(DisorderError, match="choice"):
+        read_data(rows, task="choise")
 
 
 @pytest.mark.shared

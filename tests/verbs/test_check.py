@@ -53,6 +53,14 @@ def test_the_same_model_passes_and_rules_still_count(accepted: Path) -> None:
     assert not strict.passed
 
 
+def test_the_last_run_that_was_made_alike_is_taken(accepted: Path) -> None:
+    other = disorder.audit(good, ROWS, with_="reverse", q=2, out=accepted / "other")
+    assert other.data == "data"
+    found = disorder.check(good, ROWS, with_="derange", q=2, against=accepted)
+    assert found.comparison is not None, found.why_alone
+    assert found.passed
+
+
 def test_the_command_finds_the_last_run_and_writes_one_summary(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:

@@ -25,7 +25,7 @@ from disorder.types import Bools, Floats, Ints, Outcomes
 )
 def agreement(outcomes: Outcomes) -> Mean:
     """Share of perturbed texts whose prediction is unchanged; for copies, the share given the
-    task's default label. In natural audits it is about the originals that were answered.
+    task's default label; in natural audits it is about the originals that were answered.
     """
     answered = has_prediction(outcomes)
     return Mean.over(unchanged(outcomes), answered, otherwise="no original text was answered")

@@ -35,6 +35,10 @@ UNREAD_FILES = (
 )
 ADAPTER = "adapter_config.json"
 ADAPTER_WEIGHTS = "adapter_model.safetensors"
+NO_VOCABULARY = (
+    "has no vocabulary: put the files of its tokenizer into the folder (tokenizer.json, or those "
+    "of tokenizer.save_pretrained)"
+)
 
 
 def folder_fingerprint(folder: Path) -> str:
@@ -161,10 +165,7 @@ def check_complete(spec: str, tokenizer: Any, loading: Mapping[str, Any]) -> Non
             "for the task, or name the folder that it was saved to"
         )
     if len(tokenizer) <= len(set(tokenizer.all_special_ids)):
-        raise BadModel(
-            f"{spec} has no vocabulary: put the files of its tokenizer into the folder "
-            "(tokenizer.json, or those of tokenizer.save_pretrained)"
-        )
+        raise BadModel(f"{spec} {NO_VOCABULARY}")
 
 
 def _not_in_adapter(names: Any, folder: Path) -> set[str]:

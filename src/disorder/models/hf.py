@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from disorder.errors import BadModel, MissingPackage
-from disorder.models.fingerprints import check_complete, hub_fingerprint
+from disorder.errors import BadData, BadModel, MissingPackage
+from disorder.models.fingerprints import NO_VOCABULARY, check_complete, hub_fingerprint
 from disorder.models.hf_network import HFNetwork, TextNetwork
 from disorder.models.importance.gradients import (
     TARGETS,
@@ -26,10 +26,13 @@ from disorder.models.inputs.batches import Feed, best_device
 from disorder.models.inputs.tokens import PROBES, is_fast
 from disorder.models.question_answering import is_question_answering
 from disorder.registry import model
+from disorder.safe_io import read_json
 from disorder.store.hub import hub_access, why_not_loaded
 from disorder.types import Floats, Pair, Predictor, Task
 
 CONFIGS = ("config.json", "adapter_config.json")  # one of which every model folder has
+# one of which every tokenizer has; an adapter's may lie with its model
+TOKENIZERS = ("*token*", "vocab*", "*.model", "*.vocab", "merges*", "*bpe*", "adapter_config.json")
 
 
 @model(form="hf:NAME_OR_FOLDER", needs="transformers, torch", only_reads=True)
@@ -96,6 +99,26 @@ def check_files(address: str, spec: str) -> None:
         if any(folder.glob("*.bin")):
             raise BadModel(why_not_loaded(address, OSError()))
         raise BadModel(f"{spec} has no weights: there is no *.safetensors in the folder")
+    if not any(path for name in TOKENIZERS for path in folder.glob(name)):
+        raise BadModel(f"{spec} {NO_VOCABULARY}")
+
+
+def labels_in(address: str) -> tuple[str, ...]:
+    """The labels that a classifier's folder names, without loading it; none where it names none.
+    Raises on a folder that holds no whole model.
+    """
+    folder = Path(address).expanduser()
+    if not (folder / CONFIGS[0]).is_file():
+        return ()
+    check_files(address, f"hf:{address}")
+    try:
+        config = read_json(folder / CONFIGS[0])
+        names = {int(number): str(name) for number, name in config["id2label"].items()}
+        heads = [str(name) for name in config["architectures"]]
+    except (AttributeError, BadData, KeyError, TypeError, ValueError):  # said when it is loaded
+        return ()
+    is_classifier = any("ForSequenceClassification" in name for name in heads)
+    return tuple(names[i] for i in sorted(names)) if is_classifier and len(names) > 1 else ()
 
 
 def _check_name(address: str) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 from disorder.errors import BadModel, DisorderError, option
 from disorder.models.answering import Match, graded_answers
 from disorder.models.embed import is_embedder
+from disorder.models.hf import labels_in
 from disorder.models.likelihood import likelihood_of, preference_of
 from disorder.models.loaded_model import LoadedModel
 from disorder.models.outputs import calibration_of, label_columns
@@ -57,6 +58,9 @@ def load(
     """
     model = full_spec(model)
     title = model if isinstance(model, str) else name_of(model)
+    told = labels_in(model.partition(":")[2]) if title.startswith("hf:") else ()
+    if told and not task.is_likelihood and task.kind == "labels":  # before seconds of loading
+        label_columns(title, told, task, labels or {})
     predictor = _predictor(model, task, options or {}, cache)
     if labels:
         predictor = with_own_names(predictor, labels, task)

@@ -351,7 +351,8 @@ class TaskPart(Part):
 
 
 def _either(columns: tuple[tuple[str, ...], ...]) -> str:
-    return " and ".join("/".join(names) for names in columns)
+    shown = ("/".join([*names[:3], "…"] if len(names) > 3 else names) for names in columns)
+    return " and ".join(shown)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -88,6 +88,8 @@ def own_hashes(names: Iterable[str]) -> dict[str, str]:
 def _name_of(kind: str, given: Any) -> Any:
     if callable(given):
         return _entered(kind, given, "")
+    if isinstance(given, str) and given.endswith(".py") and Path(given).is_file():
+        raise DisorderError(f"{given} is a Python file: name its function, {given}:FUNCTION")
     for path, name in IN_FILE.findall(given) if isinstance(given, str) else ():
         function = of_others(f"{path}:{name}", partial(_function_in, Path(path), name))
         if not callable(function):

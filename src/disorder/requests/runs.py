@@ -108,8 +108,8 @@ class CheckOutput(TypedDict):
     against: Annotated[
         Place,
         decided(
-            "Run to compare with, or folder of runs, of which the last on the same data is taken "
-            "(default: runs)",
+            "Run to compare with, or folder of runs, of which the last that was made alike is "
+            "taken (default: runs)",
             is_common=True,
         ),
     ]

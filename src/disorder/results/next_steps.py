@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
+from typing import Any
 
 from disorder.registry import DataPart, ModelPart, NetworkPart, PromptPart, parts
 from disorder.requests.audit import AuditOptions, SamplingOptions
@@ -50,6 +51,8 @@ def _steps(run: Run) -> Iterator[NextStep]:
     kind = "" if run.conclusion is None else run.conclusion.kind
     is_part = not is_about_texts(run.settings.get("break_"))
     is_of_labels = run.kind == "labels" and not run.is_likelihood and not is_part
+    if kind and run.kind == "choice" and not is_part:
+        yield from _options(run)
     if kind and is_of_labels:
         if kind in KEEPS:
             yield from _explain(run, "which words it relies on")
@@ -82,9 +85,13 @@ def _source(run: Run, request: type) -> list[str]:
     says_more = prompts or must_be_said(request, run.settings)
     if run.folder is not None and not must_be_named(run.model) and not says_more:
         return [str(run.folder)]
+    return [run.model, run.data, *changed(request, _read(run))]
+
+
+def _read(run: Run) -> dict[str, Any]:
+    """The settings of a run but those that say what is drawn."""
     drawn = {each.recorded_name for each in declared_in(SamplingOptions).values()}
-    read = {name: value for name, value in run.settings.items() if name not in drawn}
-    return [run.model, run.data, *changed(request, read)]
+    return {name: value for name, value in run.settings.items() if name not in drawn}
 
 
 def _explain(run: Run, why: str) -> Iterator[NextStep]:
@@ -141,6 +148,14 @@ def _training_data(run: Run) -> tuple[str, list[str], str]:
         return "", [], ""
     read = [*changed(ReadingOptions, run.settings)]
     return THEIR_OWN, read, f" ({THEIR_OWN}: yours)"
+
+
+def _options(run: Run) -> Iterator[NextStep]:
+    """Multiple choice: the same questions, with their options in another order."""
+    if _source(run, AuditOptions):
+        words = changed(AuditOptions, {**_read(run), "break_": "options"})
+        why = "whether it goes by the place of an option"
+        yield NextStep(command_line("audit", run.model, run.data, *words), why)
 
 
 def _gate(run: Run) -> Iterator[NextStep]:

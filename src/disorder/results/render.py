@@ -22,7 +22,7 @@ from disorder.results.markup import (
     yaml_lines,
 )
 from disorder.results.result import Cell, Grid, Result, as_csv
-from disorder.results.writing import capitalised, fixed, short_name
+from disorder.results.writing import fixed, sentence, short_name
 from disorder.safe_io import visible
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def environment(package: str, **filters: Callable[..., str]) -> Environment:
     found.filters |= {
         "visible": visible,
         "number": fixed,
-        "sentence": capitalised,
+        "sentence": sentence,
         "short": short_name,
     }
     found.filters |= filters

@@ -397,8 +397,9 @@ class Run(BaseModel):
         return render(self.result, "frame")
 
     def __repr__(self) -> str:
+        from disorder.results.run_result import said
+
         head = f"Run({self.title} on {self.data}, {self.n_examples:,} examples, {self.status})"
-        caveats = [f"caveat: {caveat}" for caveat in self.caveats]
-        return "\n".join([head, *self.verdict.splitlines(), *caveats])
+        return "\n".join([head, *said(self)])
 
     __str__ = __repr__

@@ -37,7 +37,7 @@ from disorder.results.run_tables import (
     score_grid,
     stopped_early,
 )
-from disorder.results.writing import capitalised, meaning_of, named, shown, title_of
+from disorder.results.writing import capitalised, meaning_of, named, sentence, shown, title_of
 from disorder.types import ORIGINAL, SAME_WORDS, is_about_texts
 
 HEADLINES = {
@@ -99,7 +99,7 @@ def run_result(run: Run) -> Result:
         body=run,
         conclusion=None if run.conclusion is None else run.conclusion.model_dump(),
         records=[asdict(record) for record in run.scores],
-        lead=list(_lead(run)),
+        lead=list(lead(run)),
         caveats=_caveats(run),
         grids=[grid for grid in [overview_grid(run, subject)] if grid.rows],
         examples=_telling_example(run, subject),
@@ -135,7 +135,7 @@ def _is_told(run: Run) -> bool:
     return run.is_likelihood or not is_about_texts(run.settings.get("break_"))
 
 
-def _lead(run: Run) -> Iterator[str]:
+def lead(run: Run) -> Iterator[str]:
     """What the headline rests on: right before and after, skill kept, what is known of the data,
     and the same by group.
     """
@@ -143,13 +143,20 @@ def _lead(run: Run) -> Iterator[str]:
     if found is None or _is_told(run):
         yield from run.verdict.split("\n")[1:]
         return
-    if found.value is None:
-        yield f"{capitalised(found.because)}.{_more_examples(found)}{_cut_short(run)}"
+    if found.kind == "surface":
+        yield from _lost_before(run, found)
+    elif found.value is None:
+        yield f"{sentence(found.because)}.{_more_examples(found)}{_cut_short(run)}"
     else:
         yield _right_before_and_after(run, found)
         yield _skill_kept(found) + _cut_short(run)
         yield from _order_need(run)
     yield from of_groups(run)
+
+
+def said(run: Run) -> list[str]:
+    """The answer in words alone: the headline, what it rests on, what to know beside it."""
+    return [headline(run), *lead(run), *(f"caveat: {line}" for line in _caveats(run))]
 
 
 def _right_before_and_after(run: Run, found: Conclusion) -> str:
@@ -159,7 +166,7 @@ def _right_before_and_after(run: Run, found: Conclusion) -> str:
     after = run.score(found.transformation, run.main_score, group)
     how = "with words shuffled" if found.transformation == MAIN else f"under {found.transformation}"
     if before is None or after is None:
-        return f"{capitalised(found.because)}."
+        return f"{sentence(found.because)}."
     if run.chance is None:
         title = title_of(run.main_score)
         return (
@@ -184,6 +191,21 @@ def _right_before_and_after(run: Run, found: Conclusion) -> str:
         f"{after.value:.0%}. {guessing}"
     )
     return text.replace("%", " %")
+
+
+def _lost_before(run: Run, found: Conclusion) -> Iterator[str]:
+    """What is right before, with the damage alone, and after."""
+    names = ("original", f"surface:of={found.transformation}", found.transformation)
+    scores = [run.score(name, run.main_score) for name in names]
+    before, control, after = (None if each is None else f"{each.value:.2f}" for each in scores)
+    if before and control and after:
+        yield (
+            f"{capitalised(title_of(run.main_score))} is {before}; with the words in their old "
+            f"order, but the capitals, marks and spaces of a moved text, {control}; with words "
+            f"moved {after}.{_cut_short(run)}"
+        )
+    else:
+        yield f"{sentence(found.because)}.{_cut_short(run)}"
 
 
 def _skill_kept(found: Conclusion) -> str:
@@ -222,8 +244,8 @@ def _order_need(run: Run) -> Iterator[str]:
             for what, group in known.items()
             if (record := run.score(ORIGINAL, run.main_score, group)) is not None
         }
-        told = ", ".join(f"{what} in {n:,}" for what, n in counts.items())
-        yield f"This data was made to know it: what decides the label is {told} examples."
+        shares = ", ".join(f"{what} in {n:,}" for what, n in counts.items())
+        yield f"This data was made to know it: what decides the label is {shares} examples."
         return
     row = next((row for row in run.word_baselines if row.group == "all"), None)
     if row is None or row.model <= row.chance:
@@ -268,7 +290,23 @@ def _notes(run: Run) -> Iterator[str]:
     """Why one can believe it."""
     found = run.conclusion
     if found is not None and found.value is not None:
-        yield f"{capitalised(found.because)}."
+        yield f"{sentence(found.because)}."
+        if run.score(f"surface:of={found.transformation}", run.main_score) is not None:
+            yield (
+                "The skill kept of the headline is a share of the skill on the surface control, "
+                "those of the table are shares of the skill on original texts."
+            )
+    for floor in run.noise_floor:
+        if floor.metric == "agreement":
+            yield (
+                f"Noise: {floor.n:,} texts were predicted again, in other batches; the prediction "
+                f"was the same for {floor.value:.0%}.".replace("%", " %")
+            )
+    if run.n_families is not None:
+        yield (
+            f"Intervals are over the {run.n_families:,} families of {run.n_examples:,} examples: "
+            "those that share a text, or nearly all words of one, are one family."
+        )
     yield from answer_lines(run)
     yield from run.notes
     yield from stopped_early(run)

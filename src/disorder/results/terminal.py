@@ -23,12 +23,13 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from disorder.results.result import Cell, Grid, NextStep, Result, Row, Section
-from disorder.results.writing import capitalised
+from disorder.results.writing import capitalised, sentence
 from disorder.safe_io import one_line, visible
 
 SCREEN = 24  # lines that a summary has at most
 SURE = 2  # lines of the lead, and
 ROWS = 3  # rows of the first table, that a summary always has
+GROUPS = 2  # of examples, whose results stand before what else should be known
 GAPS = ("  ", " ")  # between columns
 INDENT = 2  # of numbers below their name
 SHELL_WORDS = re.compile(r"""(?:'[^']*'|"[^"]*"|\\.|\S)+""")
@@ -273,7 +274,7 @@ def show_result(
 
 def summary(result: Result, console: Console, written: Sequence[str] = ()) -> list[Text]:
     """A result in at most `SCREEN` lines: the answer, its first table and what to do; then, as far
-    as there is room, what else is known, an example and the rest of the table.
+    as there is room, an example, what else is known and the rest of the table.
     """
     top = [
         *_wrapped_lines(console, result.headline, style="bold"),
@@ -281,22 +282,23 @@ def summary(result: Result, console: Console, written: Sequence[str] = ()) -> li
     ]
     end = [*_step_lines(result.next_steps, console.width), *_written_lines(written, console.width)]
     table = [_table_lines(replace(grid, rows=grid.rows[:ROWS]), console) for grid in result.grids]
-    room = SCREEN - len(top) - len(end) - sum(map(len, table))
-    for each in (*result.lead[SURE : SURE + 1], *result.caveats):
+    example = _example_lines(result.examples[0], console.width) if result.examples else []
+    room = SCREEN - len(top) - len(end) - sum(map(len, table)) - len(example)
+    if room < 0:
+        room += len(example)
+        example = []
+    first, rest = result.lead[SURE : SURE + 1 + GROUPS], result.lead[SURE + 1 + GROUPS :]
+    for each in (*first, *map(sentence, result.caveats)):
         lines = _wrapped_lines(console, each)
         if len(lines) <= room:
             top += lines
             room -= len(lines)
-    example = _example_lines(result.examples[0], console.width) if result.examples else []
-    if len(example) > room:
-        example = []
-    room -= len(example)
     for number, grid in enumerate(result.grids):
         more = min(room, len(grid.rows) - ROWS)
         if more > 0:
             table[number] = _table_lines(replace(grid, rows=grid.rows[: ROWS + more]), console)
             room -= more
-    for each in result.lead[SURE + 1 :]:
+    for each in rest:
         lines = _wrapped_lines(console, each)
         if len(lines) <= room:
             top += lines

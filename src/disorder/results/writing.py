@@ -6,6 +6,7 @@ A metric of a plugin that is not installed any more is shown under its name.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import PurePath
 from typing import Any, Protocol
@@ -175,12 +176,23 @@ def short_name(spec: str) -> str:
     return f"{head}:{PurePath(rest).name}" if colon else PurePath(head).name
 
 
+def sentence(text: str) -> str:
+    """A recorded sentence as it is shown: it begins with a capital, and a minus is one.
+
+    >>> sentence("it is -0.05 [-0.1, 0.0] beyond the bi-gram of 3-4 words")
+    'It is −0.05 [−0.1, 0.0] beyond the bi-gram of 3-4 words'
+    """
+    return re.sub(r"(?<!\w)-(?=\d)", "−", capitalised(text))
+
+
 def capitalised(text: str) -> str:
-    """A text that begins with a capital letter, unless it begins with a spec.
+    """A text that begins with a capital letter, unless it begins with a spec or a group.
 
     >>> capitalised("order: needed"), capitalised("python:model.py:bag is a bag")
     ('Order: needed', 'python:model.py:bag is a bag')
+    >>> capitalised("needs=order: reads it")
+    'needs=order: reads it'
     """
     first = text.partition(" ")[0]
-    is_spec = ":" in first[:-1]
+    is_spec = ":" in first[:-1] or "=" in first
     return text if is_spec else text[:1].upper() + text[1:]

@@ -15,7 +15,7 @@ from typing import Any
 from disorder.errors import BadData, option
 from disorder.registry import task
 from disorder.tasks import LETTERS, TaskRow, Written, column, folded, names_in
-from disorder.tasks.layouts import LETTERED, OPTIONS, is_nothing, literal, named_options
+from disorder.tasks.layouts import LETTERED, OPTIONS, is_nothing, literal, named_options, narrow
 from disorder.types import Segment, Segments
 
 QUESTION = (
@@ -339,7 +339,7 @@ def _bare(name: str) -> str:
     >>> _bare("(B)"), _bare("b."), _bare("Option B")
     ('b', 'b', 'b')
     """
-    said = name.strip("()[].: \t").casefold()
+    said = narrow(name).strip("()[].:、 \t").casefold()
     for word in ("option", "choice", "answer"):
         said = said.removeprefix(word).strip("_ :")
     return said

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
@@ -47,11 +48,20 @@ STEMS = (
 RIGHT = ("correct_answer", "best_answer", "right_answer", "answer")
 WRONG = ("incorrect_answers", "wrong_answers", "distractors")
 ONE_WRONG = re.compile(r"(?:distractor|incorrectanswer|wronganswer)\d+")
+MARKED_OPTIONS = (
+    "mc1_targets",
+    "target_scores",
+    "multiple_choice_targets",
+    "options",
+    "choices",
+    "answers",
+)
 STEM = ("stem", "question", "text")
 CAUSES = ("cause", "effect")
-LETTERED = re.compile(r"\s*[(\[]?([A-Za-z])[)\].:]\s*(?=\S)")
+LETTER = r"[(\[（]?([A-Za-zＡ-Ｚ]) ?[)\].:．、：）]\s*(?=\S)"  # and its mark, before an option
+LETTERED = re.compile(rf"\s*{LETTER}")
 MARKED = re.compile(r"(?:\d+|[a-z])$")  # the letter or number at the end of a name
-INLINE = re.compile(r"(?:^|(?<=[\s,]))[(\[]?([A-Za-z]) ?[)\].:]\s*(?=\S)")
+INLINE = re.compile(rf"(?:^|(?<=[\s,，])){LETTER}")
 AFTER_QUOTE = re.compile(r"""['"]\s*[,:]""")
 BETWEEN = re.compile(r"""(['"])\s+(['"])""")
 SEPARATORS = ("\n", "|", ";")
@@ -67,9 +77,43 @@ def laid_out(row: Mapping[str, Any]) -> dict[str, Any]:
         found["asks_for"] = found.pop("question")
     if {"sol1", "sol2", "label"} <= found.keys():  # PIQA, whose label counts from 0
         found["options"] = [found.pop("sol1"), found.pop("sol2")]
+    found = _with_right_one(found) or found
     if name_in(found, OPTIONS) is None:
         found = _with_wrong_ones(found) or _gathered(found) or found
     return found
+
+
+def _with_right_one(row: Mapping[str, Any]) -> dict[str, Any] | None:
+    """A row whose options are marked 1 or 0 (TruthfulQA, BIG-bench, objects with `is_correct`), as
+    one right answer and several wrong ones; None for other rows.
+    """
+    name = name_in(row, MARKED_OPTIONS)
+    if name is None:
+        return None
+    marks = _marks(row[name], column(row, ("multiple_choice_scores",)))
+    right = [text for text, mark in marks if mark == 1]
+    wrong = [text for text, mark in marks if mark == 0]
+    if len(right) != 1 or len(right) + len(wrong) < max(2, len(marks)):
+        return None
+    rest = {each: value for each, value in row.items() if each != name}
+    return rest | {"correct_answer": right[0], "incorrect_answers": wrong}
+
+
+def _marks(given: Any, scores: Any) -> list[tuple[str, Any]]:
+    """Options with what marks them as right; none where nothing does."""
+    if isinstance(given, Mapping) and {"choices", "labels"} <= given.keys():
+        return list(zip(given["choices"], given["labels"], strict=False))
+    if isinstance(given, Mapping) and not {*LETTERS, "text"} & given.keys():
+        return list(given.items())
+    if not isinstance(given, list | tuple):
+        return []
+    if isinstance(scores, list | tuple):
+        return list(zip(given, scores, strict=False))
+    return [
+        (column(each, ("text", "content", "option")), column(each, ("is_correct", "correct")))
+        for each in given
+        if isinstance(each, Mapping)
+    ]
 
 
 def _gathered(row: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -164,7 +208,7 @@ def _without_empty_ends(options: list[Any]) -> list[Any]:
 def _without_letters(options: list[Any]) -> tuple[list[Any], list[str] | None]:
     """Options without the letters that stand before all of them, which would move with them."""
     marks = [LETTERED.match(each) if isinstance(each, str) else None for each in options]
-    said = [mark[1].upper() if mark else "" for mark in marks]
+    said = [narrow(mark[1]).upper() if mark else "" for mark in marks]
     if len(options) > 1 and said == list(LETTERS[: len(options)]):
         return [
             str(each)[mark.end() :] for each, mark in zip(options, marks, strict=True) if mark
@@ -210,13 +254,18 @@ def literal(text: str) -> list[Any] | tuple[Any, ...] | dict[Any, Any] | None:
     return None
 
 
+def narrow(text: str) -> str:
+    """Full-width letters and marks, as Chinese and Japanese write them, in their usual width."""
+    return unicodedata.normalize("NFKC", text)
+
+
 def _by_letters(text: str) -> dict[str, str]:
     """Options in one line, each behind its letter: `A) x B) y`; empty where there are none."""
     _, *pieces = INLINE.split(text)
-    letters = "".join(pieces[::2]).upper()
+    letters = narrow("".join(pieces[::2])).upper()
     if len(letters) < 2 or not "".join(LETTERS).startswith(letters) or INLINE.match(text) is None:
         return {}
-    return dict(zip(letters, (piece.strip(" ,") for piece in pieces[1::2]), strict=True))
+    return dict(zip(letters, (piece.strip(" ,，") for piece in pieces[1::2]), strict=True))
 
 
 def is_nothing(value: Any) -> bool:

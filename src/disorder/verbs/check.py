@@ -6,7 +6,7 @@ or with more of its skill left without word order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -70,31 +70,37 @@ def check(
 
     model: as `disorder.audit` takes it.
     data: as `disorder.audit` takes it.
-    against: a run, or a folder of runs, of which the last on the same data is taken.
+    against: a run, or a folder of runs, of which the last that was made alike is taken.
     out: write the run folder there.
     progress: called as progress(stage, done, total, note).
     """
-    before, why = _earlier(against, str(data))
+    named = _named(against)
+    others = [] if named or against is None else list(_finished_runs(Path(str(against))))
     run = audit(model, data, out=out, progress=progress, **options)
-    comparison = None
-    if before is not None:
-        try:
-            comparison = compare(before, run, metrics=["skill_kept", run.main_score])
-        except DisorderError as error:
-            why = str(error)
+    alike = sorted((each for each in others if each.data == run.data), key=lambda run: run.started)
+    comparison, why = _compared([named] if named else alike[::-1], run)
+    if not why and comparison is None:
+        lacks = f"{against} has no finished run on {run.data}"
+        why = lacks if against else f"no earlier run was named ({option('against')})"
     return CheckedModel(run, _decision(run, comparison), comparison, why)
 
 
-def _earlier(against: str | Path | Run | None, data: str) -> tuple[Run | None, str]:
-    """The run to compare with, or why there is none."""
-    if against is None or isinstance(against, Run):
-        return against, f"no earlier run was named ({option('against')})"
-    if (Path(against) / "run.json").is_file():
-        return read_run(against), ""
-    found = [run for run in _finished_runs(Path(against)) if run.data == data]
-    if not found:
-        return None, f"{against} has no finished run on {data}"
-    return max(found, key=lambda run: run.started), ""
+def _named(against: str | Path | Run | None) -> Run | None:
+    """The one run to compare with, where it is named."""
+    if isinstance(against, Run) or against is None:
+        return against
+    return read_run(against) if (Path(against) / "run.json").is_file() else None
+
+
+def _compared(earlier: Sequence[Run], run: Run) -> tuple[Comparison | None, str]:
+    """The comparison with the first run that was made alike, else why not with the first."""
+    why = ""
+    for before in earlier:
+        try:
+            return compare(before, run, metrics=["skill_kept", run.main_score]), ""
+        except DisorderError as error:
+            why = why or str(error)
+    return None, why
 
 
 def _finished_runs(folder: Path) -> Iterator[Run]:

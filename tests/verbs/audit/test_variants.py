@@ -52,7 +52,7 @@ class TestByItself:
         run = audited(bag)
         assert (run.settings["q"], run.settings["short"]) == (5, "use")
         assert run.variants["derange"] == 5
-        assert any(note.startswith("q is 5: under derange") for note in run.notes)
+        assert any(note.startswith("5 permutations of each: under derange") for note in run.notes)
 
     def test_predictions_that_differ_within_examples_take_more(self) -> None:
         assert audited(half_random).settings["q"] == 10

@@ -177,7 +177,7 @@ def variants_of_an_audit(
     ratio = _variance_ratio(outcomes)
     q = variants_needed(ratio, is_plentiful=settings.may_stop)
     told = f"predictions vary {ratio:.2g} times as much within examples as between them"
-    return q, f"q is {q}: under {chosen.spec} {told} ({len(few.examples)} examples)"
+    return q, f"{q} permutations of each: under {chosen.spec} {told} ({len(few.examples)} examples)"
 
 
 def n_in_pilot(dataset: Dataset, plan: Sequence[Transformation], settings: Settings) -> int:
