@@ -18,6 +18,7 @@ from disorder.models import load
 from disorder.registry import TaskPart, parts
 from disorder.results.run import Run
 from disorder.results.run_result import run_result
+from disorder.results.terminal import SafeConsole, summary
 from disorder.types import Dataset, Floats, Segments
 from fake_server import FakeServer
 
@@ -610,6 +611,21 @@ def test_options_are_not_lost_in_silence() -> None:
     yes_or_no = [Q | {"id": str(i), "answer": bool(i % 2)} for i in range(30)]
     with pytest.raises(BadData, match="2 different answers, as texts with labels"):
         read_data(yes_or_no)
+
+
+def test_a_script_without_spaces_is_shown_without_them() -> None:
+    rows = [
+        {"id": f"{who}{where}", "question": f"{who}昨天在{where}看书。", "options": ["累", "好"]}
+        for who in ("老师", "医生", "朋友", "弟弟", "邻居")
+        for where in ("图书馆", "学校", "公园", "家里")
+    ]
+    for i, row in enumerate(rows):
+        row["answer"] = i % 2
+    run = audited(reader(rows), rows, language="zh")
+    lines = [line.plain for line in summary(run_result(run), SafeConsole(width=100))]
+    shown = [line for line in lines if "昨天" in line]
+    assert len(shown) == 2
+    assert not any(" " in re.findall('"(.*)"', line)[0] for line in shown)
 
 
 def test_cause_and_effect_have_questions_of_their_own() -> None:

@@ -363,7 +363,8 @@ def _example_lines(example: Row, width: int) -> list[Text]:
     """A text and its first perturbed version, each with the prediction."""
     version = example["variants"][0]
     originals = (example["text_a"], example["text_b"] or "")
-    changed = [" ".join(word for word, _ in text) for text in version["texts"]]
+    gap = " " if any(" " in text for text in originals) else ""  # some scripts have none
+    changed = [gap.join(word for word, _ in text) for text in version["texts"]]
     moved = [i for i, text in enumerate(changed) if text.split() != originals[i].split()]
     number = (moved or [len(changed) - 1])[-1]
     texts = {originals[number]: example["answer"], changed[number]: version["answer"]}
