@@ -168,7 +168,7 @@ class Similarity(MadeOf):
             try:
                 found = np.asarray(given, dtype=np.float32)
             except (TypeError, ValueError):  # rows of different lengths, or no numbers
-                found = np.empty(0)
+                found = np.asarray([], dtype=np.float32)
             if found.ndim != 2 or len(found) != len(new) or not np.isfinite(found).all():
                 raise BadModel("the embedder gave no row of finite numbers for each text")
             kept = next(iter(self._kept.values()), found[0])
