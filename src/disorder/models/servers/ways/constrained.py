@@ -31,7 +31,7 @@ class Constrained:
         """Whether the schema holds even when the prompt asks for something else."""
         options = questions[0].options
         found = await self._reply(endpoint, TRAP, options)
-        if found.is_at_limit:
+        if found.is_cut:
             raise Unfit(f"{found.why_cut} ({option('max_answer_tokens')})")
         if _number(found.text, options) is None:
             raise Unfit("response_format is ignored: the reply is none of the options")
