@@ -1,5 +1,5 @@
 """What explanations say of models whose mechanism is known: the table in
-docs/explain.md.
+docs/results/explain/README.md.
 
 python scripts/explain_zoo.py     writes it again (models of tests/verbs/explain/mechanisms.py)
 """
@@ -18,7 +18,7 @@ from mechanisms import MECHANISMS
 from disorder.types import Score
 from disorder.verbs.explain import Explanations, explain
 
-PAGE = Path(__file__).parents[1] / "docs" / "explain.md"
+PAGE = Path(__file__).parents[1] / "docs" / "results" / "explain" / "README.md"
 BY = {
     "overview": "overview",
     "ladder": "ladder",

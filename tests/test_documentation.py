@@ -207,9 +207,11 @@ def test_every_test_that_holds_a_promise_is_there() -> None:
 
 
 def test_no_line_of_a_page_is_endless() -> None:
+    """Cards of parts name every column that a task may be in, and studies are what was printed."""
     long = [
         f"{page.name}:{number}"
         for page in PAGES
+        if page.parent.name != "reference" and page.name != "study.md"
         for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), start=1)
         if len(line) >= 600
     ]

@@ -147,6 +147,10 @@ def made(folder: Path, templates: str, *rows: dict[str, Any]) -> Any:
 @pytest.mark.parametrize(
     ("templates", "message"),
     [
+        (
+            OPEN + f"dataset_path: json\ndataset_kwargs: {{data_files: {'x' * 300}.json}}\n",
+            "too long",
+        ),
         (OPEN + "doc_to_text: '{{q|nothing}}'\n", "cannot be filled"),
         (OPEN + "doc_to_text: '{{nothing}}'\n", "cannot be filled"),
         (OPEN + "doc_to_text: '{{q'\n", "cannot be filled"),

@@ -26,7 +26,7 @@ import pytest
 
 from disorder.verbs.human.answer_store import AnswerStore, StaleAnswer
 from disorder.web.slow_clients import LOG_LINES, QuietLog
-from faults.laboratory import IS_FULL, note, size
+from faults.laboratory import IS_FULL, PATIENCE, note, size
 
 pytest.importorskip("uvicorn", reason="needs uvicorn")
 pytest.importorskip("duckdb", reason="needs duckdb")
@@ -94,7 +94,7 @@ def _serve(words: list[str], writing: int, log: Path) -> None:
 def get(port: int, path: str = "/", **headers: str) -> tuple[int, float]:
     """The status of one request, and how long it took."""
     began = time.monotonic()
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     try:
         connection.request("GET", path, headers=headers)
         return connection.getresponse().status, time.monotonic() - began
@@ -111,7 +111,7 @@ def test_slow_clients_keep_no_honest_user_waiting(finished: Path, tmp_path: Path
         assert get(port)[0] == 200
         slow = []
         for i in range(n_slow):
-            one = socket.create_connection(("127.0.0.1", port), timeout=5)
+            one = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
             one.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-A: " + b"a" * (i % 50))
             slow.append(one)
         times = []
@@ -139,7 +139,7 @@ def test_a_half_sent_request_is_closed(
 ) -> None:
     monkeypatch.setattr("disorder.web.slow_clients.REQUEST_SECONDS", 0.3)
     with server("view", finished.parent, log=tmp_path / "log") as viewer:
-        one = socket.create_connection(("127.0.0.1", viewer.port), timeout=60)
+        one = socket.create_connection(("127.0.0.1", viewer.port), timeout=PATIENCE)
         one.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n")
         assert one.recv(100) == b""
         one.close()
@@ -269,7 +269,7 @@ def _request(
     port: int, token: str, path: str, form: dict[str, str] | None = None
 ) -> tuple[int, str]:
     headers = {"Authorization": f"Bearer {token}"}
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     try:
         if form is None:
             connection.request("GET", path, headers=headers)

@@ -19,6 +19,7 @@ from disorder.cli import main
 from disorder.cli.output import open_missing_streams
 from disorder.safe_io import visible, visible_json
 from faults.laboratory import (
+    PATIENCE,
     changed,
     disorder_command,
     environment,
@@ -227,13 +228,13 @@ def test_an_interrupt_says_how_to_resume_and_that_works(tmp_path: Path, name: st
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     while not (tmp_path / "began").exists():
         assert time.monotonic() < end
         assert process.poll() is None
         time.sleep(0.02)
     process.send_signal(getattr(signal, name))
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130, err
     told = err.decode().strip().splitlines()[-1]
     typed = "disorder audit --resume 'a b' python:slow:predict"

@@ -28,6 +28,7 @@ from disorder.verbs.human import task_folder
 from disorder.verbs.perturb import perturb
 from disorder.verbs.train import train
 from faults.laboratory import (
+    PATIENCE,
     changed,
     copied,
     disorder_command,
@@ -183,7 +184,7 @@ class TestTwoWriters:
             assert third.is_one_line("one is being written by another disorder")
         finally:
             (tmp_path / "go").touch()
-            _out, err = first.communicate(timeout=60)
+            _out, err = first.communicate(timeout=PATIENCE)
         assert first.returncode == 0, err.decode()
         assert not (tmp_path / "one" / ".lock").exists()
 

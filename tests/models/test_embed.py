@@ -223,6 +223,22 @@ def test_what_cannot_be_compared_is_one_line() -> None:
         load("embed:./nowhere", task=NUMBER)
 
 
+@pytest.mark.parametrize(
+    ("vectors", "message"),
+    [
+        (lambda texts: [[1.0] * len(text) for text in texts], "no row of finite numbers"),
+        (lambda texts: [["x"] for _ in texts], "no row of finite numbers"),
+        (lambda texts: np.ones((len(texts), len(texts))), "vectors of 2 numbers, then of 1"),
+    ],
+)
+def test_an_embedder_whose_rows_differ_is_one_line(vectors: Any, message: str) -> None:
+    bag = Bag()
+    bag.embed = vectors  # type: ignore[method-assign]
+    model = load(bag, task=NUMBER)
+    with pytest.raises(BadModel, match=message):
+        list(map(model, ([("a", "a"), ("bb", "a")], [("c", "c")])))
+
+
 def letters(text: str) -> list[float]:
     return [1.0 + text.count(letter) for letter in "abcdef"]
 

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 
+from conftest import Command
 from disorder.results.next_steps import next_steps
 
 
@@ -76,3 +77,17 @@ def test_numbers_and_data_without_a_training_split_have_no_such_step(facts: dict
     words = " ".join(step.command for step in next_steps(bad_run(**facts)))
     assert "training" not in words
     assert "disorder train" not in words
+
+
+def test_where_nothing_follows_one_looks_at_the_predictions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ("audit", "always:neutral", "builtin", "--limit", 30, "--q", 2, "--with", "derange")
+    code, printed, told = command(*words, "--out", "run")
+    assert code == 0, told
+    step = "disorder report run --examples examples.csv"
+    assert f"{step}   look at its predictions" in printed
+    code, _, told = command(*step.split()[1:])
+    assert code == 0, told
+    assert len(Path("examples.csv").read_text(encoding="utf-8").splitlines()) == 31

@@ -194,7 +194,7 @@ def _example_maker() -> Callable[[str], str]:
     def show(name: str) -> str:
         transformation = parse(name)
         if "training data" in transformation.needs:
-            return "example: it learns from data of yours first, see docs/pbsmt.md"
+            return "example: it learns from data of yours first, see docs/results/pbsmt.md"
         try:
             variants = transformation.apply(pair, task=builtin.task, q=1, seed=0, context=context)
         except (DoesNotApply, MissingPackage, MissingData) as reason:

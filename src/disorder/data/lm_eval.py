@@ -7,6 +7,7 @@ which say more than a rendered prompt; what they do not show is taken from the t
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -117,7 +118,7 @@ def _rows(config: Mapping[str, Any], folder: Path, name: str) -> Iterator[Source
     file = (config.get("metadata") or {}).get("file")
     if isinstance(config.get("custom_dataset"), Code):
         path = folder / f"{file}.jsonl"  # as `disorder perturb --as lm-eval` writes it
-        if not file or not path.exists():
+        if not file or not os.path.exists(path):  # pathlib raises on a name that is too long
             raise BadData(f"lm-eval:{name}: Python code makes its rows, which is not run")
         return _of_file(path)
     files = (config.get("dataset_kwargs") or {}).get("data_files")
@@ -125,7 +126,7 @@ def _rows(config: Mapping[str, Any], folder: Path, name: str) -> Iterator[Source
     if source in FILES and files:
         one = files.get(split) if isinstance(files, Mapping) else files
         path = Path(str(one[0] if isinstance(one, list) and one else one))
-        return _of_file(path if path.exists() else folder / path)
+        return _of_file(path if os.path.exists(path) else folder / path)
     config_name = config.get("dataset_name")
     of_hub: Iterator[SourceRow] = hf(f"{source}{f'/{config_name}' if config_name else ''}:{split}")
     return of_hub

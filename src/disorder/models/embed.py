@@ -164,9 +164,18 @@ class Similarity(MadeOf):
         """The vector of each text, of length 1."""
         new = [text for text in dict.fromkeys(texts) if text not in self._kept]
         if new:
-            found = self.model.embed(new).astype(np.float32)
+            given = self.model.embed(new)
+            try:
+                found = np.asarray(given, dtype=np.float32)
+            except (TypeError, ValueError):  # rows of different lengths, or no numbers
+                found = np.asarray([], dtype=np.float32)
             if found.ndim != 2 or len(found) != len(new) or not np.isfinite(found).all():
                 raise BadModel("the embedder gave no row of finite numbers for each text")
+            kept = next(iter(self._kept.values()), found[0])
+            if len(kept) != found.shape[1]:
+                raise BadModel(
+                    f"the embedder gave vectors of {len(kept)} numbers, then of {found.shape[1]}"
+                )
             lengths = np.linalg.norm(found, axis=1, keepdims=True)
             if (len(self._kept) + len(new)) * found.shape[1] > MAX_KEPT:
                 known = {text: self._kept[text] for text in texts if text in self._kept}

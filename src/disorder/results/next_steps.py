@@ -208,5 +208,10 @@ def _rest(run: Run) -> Iterator[NextStep]:
 
 
 def _report(run: Run) -> Iterator[NextStep]:
-    if run.folder is not None:
+    if run.folder is None:
+        return
+    if run.kind == "labels" and not run.is_likelihood:
+        words = ("report", run.folder, "--examples", "examples.csv")
+        yield NextStep(command_line(*words), "look at its predictions")
+    else:
         yield NextStep(command_line("report", run.folder, "--all"), "everything that was measured")

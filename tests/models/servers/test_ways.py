@@ -49,7 +49,7 @@ def expected(prompt: Prompt) -> Any:
 
 
 def model_of(server: FakeServer, answers: str = "auto", **more: Any) -> ServerModel:
-    client = Client(server.url, Key(""), timeout=5.0, max_retries=1, first_wait=0.01)
+    client = Client(server.url, Key(""), timeout=60.0, max_retries=1, first_wait=0.01)
     prompt = prompt_for(NLI, is_pair=True, **more)
     return ServerModel(Endpoint(client, "fake"), prompt, answers, Memory(None))
 
@@ -478,7 +478,7 @@ def test_wrong_token_counts_are_estimated_and_said(usage: Any) -> None:
 def test_a_cache_that_cannot_be_written_stops_no_probe(tmp_path: Path) -> None:
     (tmp_path / "servers.json" / "in the way").mkdir(parents=True)
     with FakeServer(brain=brain, offers=("first-token",)) as server:
-        client = Client(server.url, Key(""), timeout=5.0, max_retries=1, first_wait=0.01)
+        client = Client(server.url, Key(""), timeout=60.0, max_retries=1, first_wait=0.01)
         prompt = prompt_for(NLI, is_pair=True)
         model = ServerModel(Endpoint(client, "fake"), prompt, "auto", Memory(tmp_path))
         assert model.way_name == "first-token"

@@ -114,6 +114,7 @@ def test_an_item_of_two_files_is_an_error(plugin: StudyItem) -> None:
         ("by_transformation", "by_transform", "field of AuditTable in mine.toml 'by_transform'"),
         ("$some", "$sum", "unknown name in mine.toml 'sum'"),
         ('data = ["builtin"]', 'dat = ["builtin"]', "mine/table1 needs one pipeline"),
+        ('data = ["builtin"]', "data = 3", "table1 is no item"),
     ],
 )
 def test_a_mistake_in_an_item_is_one_line(

@@ -1,6 +1,6 @@
 """Every explanation's sentence on models whose mechanism is known, and on noise.
 
-`scripts/explain_zoo.py` writes the table in docs/explain.md from the same runs.
+`scripts/explain_zoo.py` writes the table in docs/results/explain/README.md from the same runs.
 """
 
 from __future__ import annotations
@@ -173,5 +173,7 @@ def test_explanations_of_known_models_do_not_disagree(name: str) -> None:
 
 
 def test_the_table_in_the_documentation_is_of_these_runs() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "explain.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "results" / "explain" / "README.md").read_text(
+        encoding="utf-8"
+    )
     assert table({name: explained(name) for name in NAMES}) in page

@@ -295,6 +295,14 @@ def test_more_options_than_letters_are_one_line(tmp_path: Path) -> None:
         disorder.import_logs(path, perturbed={"derange": str(path)})
 
 
+def test_questions_with_and_without_options_are_one_line(tmp_path: Path) -> None:
+    first, *others = rows_of("original")
+    single = first | {"arguments": {"gen_args_0": first["arguments"]["gen_args_0"]}}
+    path = written(tmp_path / "samples_x.jsonl", [single, *others, *rows_of("derange")])
+    with pytest.raises(DisorderError, match="some of its questions have options, others have none"):
+        disorder.import_logs(path)
+
+
 def test_an_eval_file_names_the_way_to_read_it(tmp_path: Path, run: Command) -> None:
     code, _, err = run("import", HERE / "paired.eval", "--out", tmp_path / "run")
     assert code == 2

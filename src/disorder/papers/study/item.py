@@ -45,6 +45,7 @@ from disorder.papers.study.published_tables import (
     read_sections,
 )
 from disorder.registry import Part, parts, register
+from disorder.safe_io import reason
 
 PACKAGE = Path(__file__).parents[2]
 PAPERS = ("unli", "ooo", "ws", "ndsc")
@@ -189,8 +190,12 @@ def read_items(path: Path) -> None:
     reader = ItemReader(path, given.get(NAMES, {}))
     for name, section in given.items():
         if isinstance(section, dict) and "item" in section:
-            declared = {"paper": given.get("paper", ""), **section["item"]}
-            register(reader.item(f"{given.get('name', path.stem)}/{name}", declared))
+            try:
+                declared = {"paper": given.get("paper", ""), **section["item"]}
+                item = reader.item(f"{given.get('name', path.stem)}/{name}", declared)
+            except (AttributeError, LookupError, TypeError, ValueError) as error:
+                raise BadData(f"{path}: {name} is no item ({reason(error)})") from None
+            register(item)
 
 
 class ItemReader:

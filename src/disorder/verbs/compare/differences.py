@@ -221,8 +221,8 @@ def _check(finished: FinishedRun, spec: str, metric: str, group: str, value: flo
     if record is not None and abs(record.value - value) > NEAR:
         raise BadData(
             f"{finished.folder}: its samples give {visible(metric)} = {value:.6f} under "
-            f"{visible(spec)}, run.json says {record.value:.6f}; one of them was changed: "
-            "audit it again"
+            f"{visible(spec)}, run.json says {record.value:.6f}; one of them was changed, or "
+            "an earlier version measured otherwise: audit it again"
         )
 
 

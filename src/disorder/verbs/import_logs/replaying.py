@@ -60,6 +60,9 @@ def dataset_of(originals: Sequence[LoggedAnswer], name: str) -> Dataset:
     is_few = len(golds) <= min(MOST_LABELS, len(originals) // FEWEST_OF_EACH)
     if not has_own and not labels and is_few and _are_words(originals):
         labels = tuple(sorted(golds))
+    if has_own and () in options:
+        source = originals[0].source
+        raise BadData(f"{source}: some of its questions have options, others have none")
     if has_own:
         longest = max(originals, key=lambda row: len(row.options))
         if len(longest.options) > len(LETTERS):
