@@ -359,7 +359,8 @@ def outcomes_for(metric: str, seed: int, *, n: int, q: int) -> Outcomes:
         return given
     order = np.random.default_rng(seed).integers(6, size=(n, q))
     place = np.where(given.label < 0, -1, (given.label + order) % 3)
-    return replace(given, chance=np.full(n, 1 / 3), place=place, order=order)
+    n_movable = np.full(n, 3)
+    return replace(given, chance=np.full(n, 1 / 3), place=place, order=order, n_movable=n_movable)
 
 
 def random_outcomes(seed: int, *, n: int, q: int, numbers: bool = False) -> Outcomes:

@@ -24,6 +24,7 @@ from disorder.metrics.statistics.decomposition import Mean
 from disorder.randomness import generator
 from disorder.types import Bools, Floats, Ints, Outcomes
 
+MANY = 20  # options whose number of orders is as good as endless
 LEAST, MOST = -1.0, 1.5  # what either share of one question can come out as
 
 
@@ -56,7 +57,7 @@ def followed(outcomes: Outcomes, what: str) -> Mean:
 def _solved(own: Floats, other: Floats, n_options: Ints) -> Floats:
     """The share of a mixture that its own kind of agreement comes from."""
     chance = 1 / n_options
-    n_orders = np.array([factorial(each) for each in n_options.tolist()], dtype=np.float64)
+    n_orders = np.array([factorial(min(each, MANY)) for each in n_options.tolist()], dtype=float)
     kept = (chance - 1 / n_orders) / (1 - 1 / n_orders)
     a, b = 1 - chance, kept - chance
     is_two = n_orders == 2
