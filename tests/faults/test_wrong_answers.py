@@ -218,7 +218,7 @@ class TestTwoWriters:
             Store.open(tmp_path / "task"),
             pytest.raises(DisorderError, match="being written by another"),
         ):
-            serve_task(tmp_path / "task", port=0)
+            serve_task(tmp_path / "task", say=print, port=0)
 
     def test_two_perturbed_files_of_one_name_are_never_mixed(self, tmp_path: Path) -> None:
         path = tmp_path / "x.jsonl"

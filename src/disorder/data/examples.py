@@ -38,7 +38,7 @@ from disorder.tasks import (
 )
 from disorder.tasks.choice import ANSWER, FEW, PASSAGES, QUESTION, placed
 from disorder.tasks.layouts import laid_out, literal
-from disorder.tasks.ranking import RANKED
+from disorder.tasks.ranking import RANKED, of_own_documents
 from disorder.types import OF_PROMPTS, TEXT_NAMES, Example, Segment, Segments, text_segments
 
 SourceRow = tuple[str, Mapping[str, Any]]  # where it is ("line 3"), and its columns
@@ -229,6 +229,8 @@ class ExampleReader:
             settled, way = placed([found for _, _, found in given])
         except BadData as error:
             raise BadData(f"{self.source}, {error}") from None
+        if entry.scored == "ranking":
+            settled = of_own_documents(settled)
         if entry.scored == "text" and self.is_guessed:
             self._check_no_labels(entry, settled)
         if self.is_guessed and given:

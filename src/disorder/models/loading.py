@@ -186,10 +186,11 @@ def check_exists(spec: str) -> None:
     """
     name, _, address = full_spec(spec).partition(":")
     if name in parts(ModelPart):
-        takes_folders = "FOLDER" in parts(ModelPart)[name].form
-        is_path = takes_folders and address.startswith(("/", "./", "../", "~"))
+        form = parts(ModelPart)[name].form
+        is_path = "FOLDER" in form and address.startswith(("/", "./", "../", "~"))
         if is_path and not Path(address).expanduser().exists():
-            raise BadModel(f"{spec}: no such folder")
+            what = "file or folder" if "FILE" in form else "folder"
+            raise BadModel(f"{spec}: no such {what}")
         return
     if Path(spec).is_dir():
         is_onnx = any(Path(spec).glob("*.onnx")) and not any(Path(spec).glob("*.safetensors"))

@@ -344,7 +344,7 @@ def test_a_page_says_where_two_explanations_disagree() -> None:
     found = explain("builtin", by=["one", "another"], **SMALL)
     [line] = found.disagreements
     assert "order is used according to one, and not according to another" in line
-    assert "these explanations disagree" in render(found.result, "page")
+    assert "These explanations disagree" in render(found.result, "page")
     assert not explain("builtin", by="one", **SMALL).disagreements
 
 
