@@ -240,12 +240,12 @@ class ExampleReader:
             if entry.scored != "ranking":
                 self._say_unread(entry, given[:SAMPLED])
         for (where, raw, _), found in zip(given, settled, strict=True):
-            reason = _unusable(found)
+            reason = unusable(found)
             if reason:
                 self.skipped[reason] += 1
             else:
                 self._add_documents(found.documents, where)
-                yield where, raw, _example_of(found, self._name(self._with_own_names(raw)))
+                yield where, raw, example_of(found, self._name(self._with_own_names(raw)))
 
     def _say_unread(self, entry: TaskPart, given: Sequence[tuple[str, Any, TaskRow]]) -> None:
         """Say which columns look like texts and are read by nobody: a passage, for instance."""
@@ -490,7 +490,7 @@ def _texts_in(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else []
 
 
-def _unusable(found: TaskRow) -> str:
+def unusable(found: TaskRow) -> str:
     """Why a row of a task is left out; empty where it is not."""
     texts = _texts_of(found.segments)
     if found.answer is None:
@@ -502,7 +502,8 @@ def _unusable(found: TaskRow) -> str:
     return "" if _is_valid(*texts) else INVALID_REASON
 
 
-def _example_of(found: TaskRow, name: str) -> Example:
+def example_of(found: TaskRow, name: str) -> Example:
+    """What a row asks, as an example; without a name its content is its id."""
     label = "good"
     if "options" in found.segments:
         label = LETTERS[found.answer if isinstance(found.answer, int) else 0]
