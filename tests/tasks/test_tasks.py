@@ -415,6 +415,12 @@ FORMS: dict[str, Row] = {
 }
 
 
+def test_an_array_for_an_option_is_no_gap() -> None:
+    """Comparing it with itself gave an array, whose truth ended the reading with a traceback."""
+    [example] = read_data([Q | {"options": ["y", np.array([1, 2])], "answer": "A"}]).examples
+    assert example.segments["options"] == ("y", "[1 2]")
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_multiple_choice_is_recognised_in_the_forms_it_comes_in(form: str) -> None:
     [example] = read_data([FORMS[form]], language="en").examples
