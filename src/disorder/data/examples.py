@@ -38,7 +38,7 @@ from disorder.tasks import (
 )
 from disorder.tasks.choice import ANSWER, FEW, PASSAGES, QUESTION, placed
 from disorder.tasks.layouts import laid_out, literal
-from disorder.tasks.ranking import RANKED
+from disorder.tasks.ranking import RANKED, of_own_documents
 from disorder.types import OF_PROMPTS, TEXT_NAMES, Example, Segment, Segments, text_segments
 
 SourceRow = tuple[str, Mapping[str, Any]]  # where it is ("line 3"), and its columns
@@ -230,6 +230,8 @@ class ExampleReader:
             settled, way = placed([found for _, _, found in given])
         except BadData as error:
             raise BadData(f"{self.source}, {error}") from None
+        if entry.scored == "ranking":
+            settled = of_own_documents(settled)
         if entry.scored == "text" and self.is_guessed:
             self._check_no_labels(entry, settled)
         if self.is_guessed and given:
@@ -239,12 +241,12 @@ class ExampleReader:
             if entry.scored != "ranking":
                 self._say_unread(entry, given[:SAMPLED])
         for (where, raw, _), found in zip(given, settled, strict=True):
-            reason = _unusable(found)
+            reason = unusable(found)
             if reason:
                 self.skipped[reason] += 1
             else:
                 self._add_documents(found.documents, where)
-                yield where, raw, _example_of(found, self._name(self._with_own_names(raw)))
+                yield where, raw, example_of(found, self._name(self._with_own_names(raw)))
 
     def _say_unread(self, entry: TaskPart, given: Sequence[tuple[str, Any, TaskRow]]) -> None:
         """Say which columns look like texts and are read by nobody: a passage, for instance."""
@@ -492,7 +494,7 @@ def _texts_in(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else []
 
 
-def _unusable(found: TaskRow) -> str:
+def unusable(found: TaskRow) -> str:
     """Why a row of a task is left out; empty where it is not."""
     texts = _texts_of(found.segments)
     if found.answer is None:
@@ -504,7 +506,8 @@ def _unusable(found: TaskRow) -> str:
     return "" if _is_valid(*texts) else INVALID_REASON
 
 
-def _example_of(found: TaskRow, name: str) -> Example:
+def example_of(found: TaskRow, name: str) -> Example:
+    """What a row asks, as an example; without a name its content is its id."""
     label = "good"
     if "options" in found.segments:
         label = LETTERS[found.answer if isinstance(found.answer, int) else 0]

@@ -79,7 +79,8 @@ def _recorded(request: type, settings: Mapping[str, Any]) -> dict[str, Any]:
     for name, declared in declared_in(request).items():
         value = settings.get(declared.recorded_name)
         is_elsewhere = declared.option.named_again and value != "off"
-        if name in drawn or is_elsewhere or value is None or declared.is_default(value):
+        is_other = isinstance(value, list | tuple) and declared.form is None  # scores of an audit
+        if name in drawn or is_elsewhere or is_other or value is None or declared.is_default(value):
             continue
         found[name] = value[0] if name == "prompt" else value  # the others take one
     return found
