@@ -24,7 +24,7 @@ from disorder.data.columns import (
     unknown_target,
 )
 from disorder.data.guessing import SAMPLED, STRONG, Guess, guess, looks_of, options_beside
-from disorder.errors import BadData, option
+from disorder.errors import BadData, meant, option
 from disorder.registry import TaskPart
 from disorder.tasks import (
     LETTERS,
@@ -106,6 +106,7 @@ class ExampleReader:
         for column, target in self.columns.items():
             if target not in TARGETS:
                 raise BadData(unknown_target(column, target, rows[0]))
+        self._check_columns({name: None for row in rows for name in row}, self.source)
         others = {*self.wanted, *self.group_by, self.family}
         if is_known_question(self._with_own_names(rows[0])):
             others |= {"question", "context"}  # they are the texts
@@ -288,9 +289,7 @@ class ExampleReader:
             raise BadData(
                 f"{self.source}, {where}: expected an object with columns, got {type(raw).__name__}"
             )
-        for old in self.columns:
-            if old not in raw:
-                raise BadData(f"{self.source}, {where}: no column {old!r}; it has {quoted(raw)}")
+        self._check_columns(raw, f"{self.source}, {where}")
         row = self._laid_out(raw)
         if not fits(entry, row):
             wanted = ", ".join(names[0] for names in entry.columns)
@@ -312,14 +311,19 @@ class ExampleReader:
             answer=replace(answer, where=where) if isinstance(answer, Written) else answer,
         )
 
+    def _check_columns(self, raw: Mapping[str, Any], where: str) -> None:
+        """Raise where a row lacks a column that the user named."""
+        for name in self.columns:
+            if name not in raw:
+                hint = meant(name, [*map(str, raw)]) or f"it has {quoted(raw)}"
+                raise BadData(f"{where}: no column {name!r}; {hint}")
+
     def _renamed(self, raw: Mapping[str, Any], where: str) -> dict[str, Any]:
         if not isinstance(raw, Mapping):
             raise BadData(
                 f"{self.source}, {where}: expected an object with columns, got {type(raw).__name__}"
             )
-        for column in self.columns:
-            if column not in raw:
-                raise BadData(f"{self.source}, {where}: no column {column!r}; it has {quoted(raw)}")
+        self._check_columns(raw, f"{self.source}, {where}")
         row = as_question(self._with_own_names(raw), f"{self.source}, {where}")
         guessed = self._guess.columns.items()
         row |= {target: row[column] for column, target in guessed if column in row}

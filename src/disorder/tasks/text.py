@@ -50,6 +50,6 @@ def answers_of(given: Any) -> list[str]:
         texts = found if isinstance(found, list | tuple) else ()
         is_read = isinstance(found, dict) or (texts and all(isinstance(x, str) for x in texts))
         return answers_of(found) if is_read else [given]
-    if isinstance(given, int | float) and not isinstance(given, bool):
+    if isinstance(given, int | float):
         return [str(given)]
     raise BadData(f"answers must be texts, got {type(given).__name__}")
