@@ -73,7 +73,10 @@ def run_all(folder: Path, only: list[str]) -> None:
             disorder.train("plain", how.pop("data"), out=made, seed=0, **how)
         out = Path("runs", pair.name)
         if not (out / "report.html").is_file():
-            disorder.audit(model, data, out=out, seed=0, **pair.settings)
+            if (out / "run.json").is_file():
+                disorder.resume(out)
+            else:
+                disorder.audit(model, data, out=out, seed=0, **pair.settings)
         print(pair.name, disorder.read_run(out).verdict.splitlines()[0], flush=True)
 
 
@@ -103,14 +106,18 @@ def cells(pair: Pair, run: Run) -> Iterator[str]:
     )
     for where, what in (("original", metric), (transformation, metric)):
         yield shown(run, where, what)
-    yield shown(run, transformation, "skill_kept") if found and found.value is not None else NONE
+    yield interval(found) if found and found.value is not None else NONE
     yield NAMES.get(found.kind, "not measured") if found else NONE
 
 
 def shown(run: Run, transformation: str, metric: str) -> str:
     """A score with its interval."""
     score = run.score(transformation, metric)
-    return NONE if score is None else f"{score.value:.2f} [{score.low:.2f}, {score.high:.2f}]"
+    return NONE if score is None else interval(score)
+
+
+def interval(found: Any) -> str:
+    return f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]"
 
 
 def main() -> None:

@@ -176,6 +176,37 @@ def test_rows_with_documents_of_their_own() -> None:
     assert dict(read_data(none).skipped) == {"no gold label": 1}
 
 
+def test_rows_that_give_their_own_documents_ids_of_their_own() -> None:
+    """The last row's documents stood for those of all rows, which became one family."""
+    rows = [
+        {
+            "query": f"what is thing{i}",
+            "relevant": {"0": 1, "2": 3, "gone": 2},
+            "documents": {"0": f"all on thing{i}", "1": f"other matter {i}", "2": f"on thing{i}"},
+        }
+        for i in range(5)
+    ]
+    found = read_data(rows, language="en")
+    corpus = found.task.corpus
+    assert corpus is not None
+    text_of = dict(zip(corpus.ids, corpus.texts, strict=True))
+    for example in found.examples:
+        i = str(example.segments["query"])[-1]
+        names = listed_segment(example.segments, "candidates")
+        assert {text_of[name] for name in names} == {
+            f"all on thing{i}",
+            f"other matter {i}",
+            f"on thing{i}",
+        }
+        best, last, gone = listed_segment(example.segments, "relevant")
+        assert text_of[best] == example.segments["document"] == f"on thing{i}"
+        assert (text_of[last], gone) == (f"all on thing{i}", "gone")
+        assert example.segments["grades"] == ("3", "1", "2")
+    assert len({example.family for example in found.examples}) == 5
+    shared = [{**row, "documents": {"0": "a", "1": "b", "2": "c"}} for row in rows]
+    assert not any("candidates" in e.segments for e in read_data(shared, language="en").examples)
+
+
 def test_what_is_no_folder_of_that_form_is_one_line(beir: Path) -> None:
     with pytest.raises(DisorderError, match="split of"):
         read_data(f"beir:{beir}:dev")

@@ -24,7 +24,7 @@ from disorder.data.columns import (
     unknown_target,
 )
 from disorder.data.guessing import SAMPLED, STRONG, Guess, guess, looks_of, options_beside
-from disorder.errors import BadData, option
+from disorder.errors import BadData, meant, option
 from disorder.registry import TaskPart
 from disorder.tasks import (
     LETTERS,
@@ -38,7 +38,7 @@ from disorder.tasks import (
 )
 from disorder.tasks.choice import ANSWER, FEW, PASSAGES, QUESTION, placed
 from disorder.tasks.layouts import laid_out, literal
-from disorder.tasks.ranking import RANKED
+from disorder.tasks.ranking import RANKED, of_own_documents
 from disorder.types import OF_PROMPTS, TEXT_NAMES, Example, Segment, Segments, text_segments
 
 SourceRow = tuple[str, Mapping[str, Any]]  # where it is ("line 3"), and its columns
@@ -106,6 +106,7 @@ class ExampleReader:
         for column, target in self.columns.items():
             if target not in TARGETS:
                 raise BadData(unknown_target(column, target, rows[0]))
+        self._check_columns({name: None for row in rows for name in row}, self.source)
         others = {*self.wanted, *self.group_by, self.family}
         if is_known_question(self._with_own_names(rows[0])):
             others |= {"question", "context"}  # they are the texts
@@ -229,6 +230,8 @@ class ExampleReader:
             settled, way = placed([found for _, _, found in given])
         except BadData as error:
             raise BadData(f"{self.source}, {error}") from None
+        if entry.scored == "ranking":
+            settled = of_own_documents(settled)
         if entry.scored == "text" and self.is_guessed:
             self._check_no_labels(entry, settled)
         if self.is_guessed and given:
@@ -238,12 +241,12 @@ class ExampleReader:
             if entry.scored != "ranking":
                 self._say_unread(entry, given[:SAMPLED])
         for (where, raw, _), found in zip(given, settled, strict=True):
-            reason = _unusable(found)
+            reason = unusable(found)
             if reason:
                 self.skipped[reason] += 1
             else:
                 self._add_documents(found.documents, where)
-                yield where, raw, _example_of(found, self._name(self._with_own_names(raw)))
+                yield where, raw, example_of(found, self._name(self._with_own_names(raw)))
 
     def _say_unread(self, entry: TaskPart, given: Sequence[tuple[str, Any, TaskRow]]) -> None:
         """Say which columns look like texts and are read by nobody: a passage, for instance."""
@@ -286,9 +289,7 @@ class ExampleReader:
             raise BadData(
                 f"{self.source}, {where}: expected an object with columns, got {type(raw).__name__}"
             )
-        for old in self.columns:
-            if old not in raw:
-                raise BadData(f"{self.source}, {where}: no column {old!r}; it has {quoted(raw)}")
+        self._check_columns(raw, f"{self.source}, {where}")
         row = self._laid_out(raw)
         if not fits(entry, row):
             wanted = ", ".join(names[0] for names in entry.columns)
@@ -310,14 +311,19 @@ class ExampleReader:
             answer=replace(answer, where=where) if isinstance(answer, Written) else answer,
         )
 
+    def _check_columns(self, raw: Mapping[str, Any], where: str) -> None:
+        """Raise where a row lacks a column that the user named."""
+        for name in self.columns:
+            if name not in raw:
+                hint = meant(name, [*map(str, raw)]) or f"it has {quoted(raw)}"
+                raise BadData(f"{where}: no column {name!r}; {hint}")
+
     def _renamed(self, raw: Mapping[str, Any], where: str) -> dict[str, Any]:
         if not isinstance(raw, Mapping):
             raise BadData(
                 f"{self.source}, {where}: expected an object with columns, got {type(raw).__name__}"
             )
-        for column in self.columns:
-            if column not in raw:
-                raise BadData(f"{self.source}, {where}: no column {column!r}; it has {quoted(raw)}")
+        self._check_columns(raw, f"{self.source}, {where}")
         row = as_question(self._with_own_names(raw), f"{self.source}, {where}")
         guessed = self._guess.columns.items()
         row |= {target: row[column] for column, target in guessed if column in row}
@@ -488,7 +494,7 @@ def _texts_in(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else []
 
 
-def _unusable(found: TaskRow) -> str:
+def unusable(found: TaskRow) -> str:
     """Why a row of a task is left out; empty where it is not."""
     texts = _texts_of(found.segments)
     if found.answer is None:
@@ -500,7 +506,8 @@ def _unusable(found: TaskRow) -> str:
     return "" if _is_valid(*texts) else INVALID_REASON
 
 
-def _example_of(found: TaskRow, name: str) -> Example:
+def example_of(found: TaskRow, name: str) -> Example:
+    """What a row asks, as an example; without a name its content is its id."""
     label = "good"
     if "options" in found.segments:
         label = LETTERS[found.answer if isinstance(found.answer, int) else 0]

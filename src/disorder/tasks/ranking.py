@@ -1,21 +1,22 @@
 """Rankings: which documents answer a query?
 
 A row brings its own documents, of which some are relevant (`positives` and `negatives`, as in
-rerankers' data), or stands for a query against a whole corpus (a BEIR folder). What is perturbed is
-the query, or the document that is relevant to it most (`--on document`).
+rerankers' data, or by ids), or stands for a query against a whole corpus (a BEIR folder). What is
+perturbed is the query, or the document that is relevant to it most (`--on document`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
 
 from disorder.errors import BadData
 from disorder.registry import task
 from disorder.tasks import TaskRow, column
-from disorder.types import Segment
+from disorder.types import Segment, listed_segment
 
 RANKED = ("ranked well", "ranked badly")  # a score above one half, and below
 QUERY = ("query",)
@@ -31,8 +32,8 @@ def ranking(row: Mapping[str, Any]) -> TaskRow:
         raise BadData(f"a query must be a text, got {type(query).__name__}")
     grades, own = _relevant(column(row, RELEVANT))
     given = column(row, DOCUMENTS)
-    is_corpus = isinstance(given, Mapping)  # of all queries, by id
-    documents = given if is_corpus else own | {_id_of(text): text for text in _texts(given)}
+    has_ids = isinstance(given, Mapping)
+    documents = given if has_ids else own | {_id_of(text): text for text in _texts(given)}
     best_first = sorted(grades, key=lambda name: (-grades[name], name))
     known = [name for name in best_first if name in documents]
     segments: dict[str, Segment] = {"query": query}
@@ -43,7 +44,7 @@ def ranking(row: Mapping[str, Any]) -> TaskRow:
         segments["document"] = best
         segments["relevant"] = (*known, *(name for name in best_first if name not in documents))
         segments["grades"] = tuple(f"{grades[name]:g}" for name in segments["relevant"])
-    if not is_corpus:
+    if not has_ids:
         segments["candidates"] = tuple(sorted(documents))
     # queries that one document answers are not independent
     return TaskRow(
@@ -53,6 +54,29 @@ def ranking(row: Mapping[str, Any]) -> TaskRow:
         documents=documents,
         family=known[0] if known else "",
     )
+
+
+def of_own_documents(rows: list[TaskRow]) -> list[TaskRow]:
+    """Rows with their documents under ids: they are the corpus of all queries where each row has
+    the same; else an id may mean another document in each row, and each ranks its own.
+    """
+    if all(row.documents == rows[0].documents for row in rows):
+        return rows
+    return [row if "candidates" in row.segments else _of_contents(row) for row in rows]
+
+
+def _of_contents(row: TaskRow) -> TaskRow:
+    """A row whose documents have ids of their texts, and are the only ones that it ranks."""
+    ids = {name: _id_of(str(text)) for name, text in row.documents.items()}
+    documents = {ids[name]: text for name, text in row.documents.items()}
+    segments: dict[str, Segment] = {**row.segments, "candidates": tuple(sorted(documents))}
+    grades: dict[str, str] = {}
+    named, graded = (listed_segment(row.segments, each) for each in ("relevant", "grades"))
+    for name, grade in zip(named, graded, strict=True):
+        grades.setdefault(ids.get(name, name), grade)  # of a document with two ids, the best
+    if grades:
+        segments |= {"relevant": tuple(grades), "grades": tuple(grades.values())}
+    return replace(row, segments=segments, documents=documents, family=ids.get(row.family, ""))
 
 
 def _relevant(given: Any) -> tuple[dict[str, float], dict[str, str]]:

@@ -59,13 +59,19 @@ def test_every_line_of_the_page_is_a_pair_of_the_list(script: ModuleType) -> Non
 
 
 def test_a_run_becomes_a_line(script: ModuleType, tmp_path: Path, monkeypatch: Any) -> None:
-    pair = script.Pair("builtin:bow", "builtin:nli", {"limit": 60})
+    pair = script.Pair("builtin", "builtin:nli", {"limit": 60})
     monkeypatch.setattr(script, "pairs", lambda: ({}, [pair]))
     monkeypatch.chdir(tmp_path)
     script.run_all(tmp_path / "board", [])
     run = disorder.read_run(tmp_path / "board" / "runs" / pair.name)
-    kept = run.score(run.conclusion.transformation, "skill_kept") if run.conclusion else None
-    assert kept is not None
+    found = run.conclusion
+    assert found is not None
     *_, line = script.table(tmp_path / "board")
-    assert line.startswith("| `builtin:bow` | `builtin:nli` | 60 |")
-    assert f"{kept.value:.2f} [{kept.low:.2f}, {kept.high:.2f}]" in line
+    assert line.startswith("| `builtin` | `builtin:nli` | 60 |")
+    assert f"| {found.value:.2f} [{found.low:.2f}, {found.high:.2f}] |" in line, (
+        "the number that the audit concludes from"
+    )
+    page = tmp_path / "board" / "runs" / pair.name / "report.html"
+    page.unlink()
+    script.run_all(tmp_path / "board", [])
+    assert page.is_file(), "a run that was stopped is resumed"
