@@ -4,6 +4,7 @@ them are used, in which order and groups, whatever the order of the rows.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,6 +39,7 @@ from disorder.tasks.ranking import RANKED
 from disorder.types import Bools, Dataset, Example, Task, listed_segment
 from disorder.types.corpus import Corpus
 
+logger = logging.getLogger(__name__)
 LIKELIHOOD = "likelihood"  # the task of texts without labels, for the likelihoods of a model
 LANGUAGE_COLUMN = "language"  # that says of each row which one it is in
 MAX_GROUPS = 100
@@ -136,6 +138,9 @@ def _dataset(source: DataSource, reader: ExampleReader, title: str, named: str |
         raise BadData(f"{title}: no example can be used{_because(reader.skipped)}")
     if reader.needs_gold and not reader.is_known:
         _check_minus_one(title, examples, reader.n_minus_one)
+    for reason, n in reader.skipped.items():
+        n_rows = len(examples) + sum(reader.skipped.values())
+        logger.info("%s: %s of %s rows left out (%s)", title, f"{n:,}", f"{n_rows:,}", reason)
     known = source.task or _guessed_task(
         title, examples, name=source.name, of=reader.task if reader.task else None
     )
