@@ -130,7 +130,7 @@ def test_a_function_of_single_texts_is_told_that_it_got_pairs(
     monkeypatch.chdir(tmp_path)
     model = load("single.py:lower", task=TWO)
     with pytest.raises(
-        BadModel, match=r"a list of 1 pairs: .* the function gets .text_a, text_b.$"
+        BadModel, match=r"list of 1 pairs: .* gets .text_a, text_b.$"
     ):
         model([("a b", "c d")])
 
