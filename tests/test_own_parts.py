@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from math import nan
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from numpy.random import Generator
@@ -213,6 +215,33 @@ def test_examples_with_texts_and_gold(tmp_path: Path, command: Command) -> None:
     code, _, told = command("report", out, "--examples", tmp_path / "examples.txt")
     assert code == 2
     assert "name a file that ends in .csv" in told
+
+
+def test_texts_without_a_prediction_are_neither_right_nor_wrong(
+    tmp_path: Path, command: Command
+) -> None:
+    """They counted as wrong, with NaN in JSON; one among the telling examples ended the audit."""
+
+    class Fails:
+        labels = ("bad", "good")
+
+        def __call__(self, texts: list[str]) -> Any:
+            is_good = [gold(text) == "good" for text in texts]
+            found = np.array([[0.1, 0.9] if each else [0.9, 0.1] for each in is_good])
+            found[[text.startswith(("four", "one two three four five 1")) for text in texts]] = nan
+            return found
+
+    out = tmp_path / "run"
+    run = disorder.audit(Fails(), ROWS, with_="derange", q=4, cache="off", out=out)
+    table = run.examples.to_pylist()
+    failed = [row for row in table if row["prediction"] is None]
+    assert 0 < len(failed) < len(ROWS)
+    assert all(row["is_right"] is row["probability"] is None for row in failed)
+    assert all(row["family"] for row in table)
+    assert {row["right under derange"] for row in table} <= {1.0, None}
+    assert all(row["is_right"] for row in table[: -len(failed)]), "failed ones come last"
+    assert command("report", out, "--examples", tmp_path / "examples.jsonl")[0] == 0
+    assert "NaN" not in (tmp_path / "examples.jsonl").read_text()
 
 
 STOPS = """

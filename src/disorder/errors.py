@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import json
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -41,10 +41,19 @@ class UnknownName(DisorderError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str], *more: str) -> None:
         names = sorted(known)
-        close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-        hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(names)}"
+        hint = meant(name, names) or f"known: {', '.join(names)}"
         told = "".join(f" ({reason})" for reason in more)
         super().__init__(f"unknown {kind} {name!r}; {hint}{told}")
+
+
+def meant(name: str, names: Sequence[str]) -> str:
+    """What may have been meant by a name that is none of these; empty where nothing is like it.
+
+    >>> meant("Teams", ["Team", "Priority"])
+    "did you mean 'Team'?"
+    """
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    return f"did you mean {close[0]!r}?" if close else ""
 
 
 class BadData(DisorderError):

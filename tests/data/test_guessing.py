@@ -232,7 +232,7 @@ def test_the_documented_direction_comes_first() -> None:
 @pytest.mark.parametrize(
     ("columns", "told"),
     [
-        ("reviews=text_a", "no column 'reviews'"),
+        ("reviews=text_a", "no column 'reviews'; did you mean 'review'"),
         ("review=tekst", "write COLUMN=WHAT"),
         ("review=text_a,mood=text_a", "two columns are text_a"),
     ],
@@ -240,6 +240,12 @@ def test_the_documented_direction_comes_first() -> None:
 def test_wrong_columns_are_told(columns: str, told: str) -> None:
     with pytest.raises(BadData, match=told):
         read_data(rows(review=text, mood=mood), columns=columns)
+
+
+def test_a_column_that_is_misspelled_is_told_before_what_may_be_meant_by_others() -> None:
+    data = rows(review=text, mood=mood, other=lambda i: "abc"[i % 3])
+    with pytest.raises(BadData, match="no column 'moods'; did you mean 'mood'"):
+        read_data(data, columns="moods=label")
 
 
 def test_all_that_is_missing_is_asked_for_at_once() -> None:

@@ -189,3 +189,113 @@ def test_templates_are_read_as_they_are_meant(tmp_path: Path) -> None:
     [example] = made(tmp_path, text, {"q": "[1, 2]", "t": "1e3", "self": "x"}).examples
     assert example.segments["question"] == "[1, 2]"
     assert example.segments["answers"] == ("1e3",)
+
+
+CHOSEN = CHOICE + "doc_to_choice: '{{opts}}'\n"
+
+
+@pytest.mark.parametrize(
+    ("target", "row", "label"),
+    [
+        ("'{{gold}}'", {"gold": 1}, "B"),  # a place, though "1" is an option
+        ("'{{gold}}'", {"gold": "two"}, "D"),
+        ("gold", {"gold": 1}, "B"),
+        ("gold", {"gold": 1.0}, "B"),
+        ("gold", {"gold": "1"}, "C"),  # the text of an option
+        ("1", {}, "B"),
+    ],
+)
+def test_digits_of_a_template_are_a_place(
+    tmp_path: Path, target: str, row: dict[str, Any], label: str
+) -> None:
+    given = {"q": "so", "opts": ["3", "2", "1", "two"]} | row
+    [example] = made(tmp_path, CHOSEN + f"doc_to_target: {target}\n", given).examples
+    assert example.label == label
+
+
+def test_digits_of_a_csv_file_are_numbers(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text('q,opts,gold\nso,"[""3"", ""2"", ""1""]",1\n')
+    files = "dataset_path: csv\ndataset_kwargs: {data_files: rows.csv}\n"
+    [example] = made(tmp_path, CHOSEN + files + "doc_to_target: gold\n", {}).examples
+    assert example.label == "B"
+
+
+@pytest.mark.parametrize("gold", [1.7, float("inf"), float("nan"), 4])
+def test_what_is_no_place_is_one_line(tmp_path: Path, gold: float) -> None:
+    with pytest.raises(BadData, match="is none of the options"):
+        made(
+            tmp_path, CHOSEN + "doc_to_target: gold\n", {"q": "a", "opts": ["x", "y"], "gold": gold}
+        )
+
+
+NESTED = "".join(f"{b}: &{b} [{', '.join([f'*{a}'] * 10)}]\n" for a, b in ["ab", "bc", "cd", "de"])
+BOMB = f"a: &a [{', '.join(['lol'] * 10)}]\n{NESTED}"
+
+
+@pytest.mark.parametrize(
+    ("templates", "message"),
+    [
+        ("when: 2020-13-45\n", "month must be in 1..12"),
+        *(
+            (f"when: !!{kind} {value}\n", "not YAML")
+            for kind, value in [("int", "z"), ("int", "''")]
+        ),
+        *((f"when: !!{kind} z\n", "not YAML") for kind in ("bool", "timestamp", "float")),
+        (BOMB + "doc_to_choice: [*d, *d]\ndoc_to_target: 0\n", "options that are no texts"),
+        (BOMB + f"f: [{', '.join(['*e'] * 10)}]\n", "with its aliases"),
+        ("a: &a [*a, *a]\n", "with its aliases"),
+    ],
+)
+def test_a_file_with_odd_values_is_one_line(tmp_path: Path, templates: str, message: str) -> None:
+    with pytest.raises(BadData, match=message) as error:
+        made(tmp_path, CHOICE + templates, {"q": "a"})
+    assert len(str(error.value)) < 1000
+
+
+def test_what_is_no_file_is_passed_over(folder: Path) -> None:
+    (folder / "a.yaml").symlink_to(folder / "nowhere")
+    (folder / "b.yaml").mkdir()
+    assert len(read_data(f"lm-eval:{folder}/my_arc", language="en").examples) == 1
+
+
+@pytest.mark.parametrize(
+    ("templates", "message"),
+    [
+        ("dataset_kwargs: {data_files: ../secret.json}\n", "secret.json is outside"),
+        ("dataset_kwargs: {data_files: {test: [OUTSIDE/secret.json]}}\n", "secret.json is outside"),
+        ("dataset_kwargs: {data_files: linked.json}\n", "linked.json is outside"),
+        ("dataset_kwargs: {data_files: secret.json}\n", "secret.json is outside"),
+        ("custom_dataset: !function a.b\nmetadata: {file: ../secret}\n", "secret.jsonl is outside"),
+        ("include: ../secret.yaml\n", "secret.yaml is outside"),
+        ("dataset_path: OUTSIDE\n", "reads files of this machine"),
+        ("dataset_path: ''\ndataset_name: OUTSIDE\n", "reads files of this machine"),
+        ("dataset_kwargs: {}\n", "reads files of this machine"),
+    ],
+)
+def test_a_task_reads_files_of_its_folder_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, templates: str, message: str
+) -> None:
+    """Also where a file of that name lies in the working directory."""
+    folder = tmp_path / "tasks"
+    folder.mkdir()
+    for name in ("secret.json", "secret.jsonl", "secret.yaml"):
+        (tmp_path / name).write_text('{"q": "a", "t": "b"}', encoding="utf-8")
+    (folder / "linked.json").symlink_to(tmp_path / "secret.json")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BadData, match=message):
+        made(folder, OPEN + "doc_to_text: q\n" + templates.replace("OUTSIDE", str(tmp_path)))
+
+
+def test_files_may_be_named_from_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As lm-eval reads them, where they are those of the task's folder; its own come first."""
+    folder = tmp_path / "tasks"
+    folder.mkdir()
+    (tmp_path / "made.jsonl").write_text('{"q": "other", "t": "b"}', encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    row = {"q": "who is it", "t": "him"}
+    for name in ("made.jsonl", "tasks/made.jsonl"):
+        files = f"dataset_kwargs: {{data_files: {name}}}\ndoc_to_text: '{{{{q}}}}'\n"
+        [example] = made(folder, OPEN + files, row).examples
+        assert example.segments["question"] == "who is it"

@@ -304,6 +304,26 @@ def test_the_graph_of_a_file_is_not_run_because_a_folder_names_it(
     assert f"disorder audit --resume {folder} onnx:/theirs" in err
 
 
+@pytest.mark.parametrize("verb", ["explain", "plan"])
+def test_the_command_that_names_it_says_how_data_and_model_are_read(
+    finished: Path, tmp_path: Path, command: Any, verb: str
+) -> None:
+    """What the run was given and what the user typed: the command can be typed as it is."""
+
+    def change(raw: dict[str, Any]) -> None:
+        raw["model"] = "sklearn:/theirs.joblib"
+        raw["settings"] |= {"allow_pickle": True, "columns": {"Team": "label"}}
+
+    folder = changed(finished, tmp_path / "run", change)
+    code, _, err = command(verb, folder, "--q", "3")
+    assert code == 2
+    named = err.rpartition(f"disorder {verb} sklearn:/theirs.joblib builtin ")[2].split()
+    assert {"--allow-pickle", "--q 3", "--columns Team=label"} <= {
+        *named,
+        *map(" ".join, zip(named, named[1:], strict=False)),
+    }
+
+
 def test_datasets_never_run_a_script(monkeypatch: pytest.MonkeyPatch) -> None:
     datasets = pytest.importorskip("datasets", reason="needs datasets")
     from disorder.data import hf

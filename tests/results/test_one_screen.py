@@ -56,8 +56,11 @@ def check_screen(command: Command, *words: object) -> dict[str, Any]:
     assert printed.startswith(found["headline"])
     assert "What to do" in lines
     assert 1 <= len(found["next_steps"]) <= 3
+    joined = re.sub(r" \\\n +", " ", printed)
+    is_shown = [step["command"] in joined for step in found["next_steps"]]
+    assert is_shown[0]
+    assert is_shown == sorted(is_shown, reverse=True), "the last ones make room"
     for step in found["next_steps"]:
-        assert step["command"] in re.sub(r" \\\n +", " ", printed)
         program, *rest = shlex.split(step["command"])
         assert program == "disorder"
         code, printed_then, told = command(*rest)
@@ -99,6 +102,25 @@ def test_every_kind_fits(kind: str, width: int, run: Run) -> None:
     assert max(line.cell_len for line in lines) <= width
     if width == 80:
         assert len(lines) <= SCREEN
+
+
+def test_long_commands_leave_what_the_data_needs_and_an_example(command: Command) -> None:
+    rows, _ = ROWS["bag"]
+    name = "the_tickets_of_our_customers.jsonl"
+    renamed = [{"Ticket text": row["text"], "Team": row["label"]} for row in rows]
+    Path(name).write_text("\n".join(map(json.dumps, [*renamed, *renamed[:12]])), encoding="utf-8")
+    columns = ("--columns", "Ticket text=text_a,Team=label")
+    model = "python:models_of_a_user:bag"
+    code, printed, told = command("audit", model, name, *columns, "--with", "derange", "--out", "run")
+    assert code == 0, told
+    lines = printed.splitlines()
+    assert len(lines) <= SCREEN
+    assert "Does this data need order?" in printed
+    assert sum(line.startswith('  "') for line in lines) == 2, "an example"
+    assert "disorder explain" in printed
+    assert "disorder sanity" in printed
+    assert "skill kept of original" in printed, "the headline's is of the surface control"
+    assert f"12 of {len(rows) + 12} rows left out (repeated row)" in told
 
 
 def test_few_examples_leave_it_undecided(command: Command) -> None:

@@ -24,7 +24,7 @@ from disorder.data.columns import (
     unknown_target,
 )
 from disorder.data.guessing import SAMPLED, STRONG, Guess, guess, looks_of, options_beside
-from disorder.errors import BadData, option
+from disorder.errors import BadData, meant, option
 from disorder.registry import TaskPart
 from disorder.tasks import (
     LETTERS,
@@ -71,6 +71,7 @@ class ExampleReader:
     wanted: Sequence[str] = ()  # further columns, which a prompt or a transformation names
     family: str = ""  # the column that names families
     skipped: Counter[str] = field(default_factory=Counter)
+    n_minus_one: int = 0  # of them, rows without a label, for that it is -1
     documents: dict[str, str] = field(default_factory=dict)  # that queries are ranked against
     _corpus: Mapping[str, str] | None = None  # those of the last row: mostly the same for all
     _seen: dict[str, tuple[bytes, str]] = field(default_factory=dict)
@@ -106,6 +107,7 @@ class ExampleReader:
         for column, target in self.columns.items():
             if target not in TARGETS:
                 raise BadData(unknown_target(column, target, rows[0]))
+        self._check_columns({name: None for row in rows for name in row}, self.source)
         others = {*self.wanted, *self.group_by, self.family}
         if is_known_question(self._with_own_names(rows[0])):
             others |= {"question", "context"}  # they are the texts
@@ -240,12 +242,12 @@ class ExampleReader:
             if entry.scored != "ranking":
                 self._say_unread(entry, given[:SAMPLED])
         for (where, raw, _), found in zip(given, settled, strict=True):
-            reason = _unusable(found)
+            reason = unusable(found)
             if reason:
                 self.skipped[reason] += 1
             else:
                 self._add_documents(found.documents, where)
-                yield where, raw, _example_of(found, self._name(self._with_own_names(raw)))
+                yield where, raw, example_of(found, self._name(self._with_own_names(raw)))
 
     def _say_unread(self, entry: TaskPart, given: Sequence[tuple[str, Any, TaskRow]]) -> None:
         """Say which columns look like texts and are read by nobody: a passage, for instance."""
@@ -288,9 +290,7 @@ class ExampleReader:
             raise BadData(
                 f"{self.source}, {where}: expected an object with columns, got {type(raw).__name__}"
             )
-        for old in self.columns:
-            if old not in raw:
-                raise BadData(f"{self.source}, {where}: no column {old!r}; it has {quoted(raw)}")
+        self._check_columns(raw, f"{self.source}, {where}")
         row = self._laid_out(raw)
         if not fits(entry, row):
             wanted = ", ".join(names[0] for names in entry.columns)
@@ -312,14 +312,19 @@ class ExampleReader:
             answer=replace(answer, where=where) if isinstance(answer, Written) else answer,
         )
 
+    def _check_columns(self, raw: Mapping[str, Any], where: str) -> None:
+        """Raise where a row lacks a column that the user named."""
+        for name in self.columns:
+            if name not in raw:
+                hint = meant(name, [*map(str, raw)]) or f"it has {quoted(raw)}"
+                raise BadData(f"{where}: no column {name!r}; {hint}")
+
     def _renamed(self, raw: Mapping[str, Any], where: str) -> dict[str, Any]:
         if not isinstance(raw, Mapping):
             raise BadData(
                 f"{self.source}, {where}: expected an object with columns, got {type(raw).__name__}"
             )
-        for column in self.columns:
-            if column not in raw:
-                raise BadData(f"{self.source}, {where}: no column {column!r}; it has {quoted(raw)}")
+        self._check_columns(raw, f"{self.source}, {where}")
         row = as_question(self._with_own_names(raw), f"{self.source}, {where}")
         guessed = self._guess.columns.items()
         row |= {target: row[column] for column, target in guessed if column in row}
@@ -452,6 +457,7 @@ class ExampleReader:
             )
         text = "" if value is None else str(value).strip()
         if text.lower() in NO_LABEL:
+            self.n_minus_one += text.startswith("-1")
             return None
         if self.label_names and text.isdecimal():
             if int(text) >= len(self.label_names):
@@ -490,7 +496,7 @@ def _texts_in(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else []
 
 
-def _unusable(found: TaskRow) -> str:
+def unusable(found: TaskRow) -> str:
     """Why a row of a task is left out; empty where it is not."""
     texts = _texts_of(found.segments)
     if found.answer is None:
@@ -502,7 +508,8 @@ def _unusable(found: TaskRow) -> str:
     return "" if _is_valid(*texts) else INVALID_REASON
 
 
-def _example_of(found: TaskRow, name: str) -> Example:
+def example_of(found: TaskRow, name: str) -> Example:
+    """What a row asks, as an example; without a name its content is its id."""
     label = "good"
     if "options" in found.segments:
         label = LETTERS[found.answer if isinstance(found.answer, int) else 0]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sized
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,6 +27,8 @@ from disorder.tasks.layouts import as_list, laid_out
 
 SPLITS = ("test_split", "validation_split", "training_split")
 FILES = ("json", "csv", "parquet")
+READERS_HERE = (*FILES, "arrow", "imagefolder", "audiofolder", "pandas", "sql", "text", "xml")
+NO_VALUES = (ValueError, LookupError, AttributeError, TypeError, ArithmeticError, RecursionError)
 MAX_BYTES = 1024**2
 MAX_INCLUDES = 8
 FRAME = re.compile(r"\A(?:Question|Q): |\n+(?:Answer|A):\s*\Z")
@@ -40,9 +42,10 @@ class Code:
 def lm_eval(address: str) -> Iterator[SourceRow]:
     """A task of lm-evaluation-harness: of a folder (its --include_path), or one it comes with."""
     folder, _, name = address.rpartition("/")
-    file = _file_of(_folder(folder), name)
-    config = _config(file)
-    for where, row in _rows(config, file.parent, name):
+    root = _folder(folder)
+    file = _file_of(root, name)
+    config = _config(file, root)
+    for where, row in _rows(config, file.parent, root, name):
         if not isinstance(row, Mapping):
             raise BadData(f"lm-eval:{name}, {where}: expected an object with columns")
         try:
@@ -68,21 +71,21 @@ def _file_of(folder: Path, name: str) -> Path:
     wanted = re.compile(rf"^\"?(task|group)\"?:[ \t]*[\"']?{re.escape(name)}[\"']?[ \t]*$", re.M)
     groups = []
     for path in sorted(folder.rglob("*.yaml")):
-        if path.stat().st_size > MAX_BYTES:
+        if not path.is_file() or path.stat().st_size > MAX_BYTES:
             continue  # no task of theirs is as large
         found = wanted.search(read_file(path, max_bytes=MAX_BYTES).decode("utf-8", "replace"))
         if found and found[1] == "task":
             return path
         groups += [path] if found else []
     if groups:
-        members = _config(groups[0]).get("task")
+        members = _config(groups[0], folder).get("task")
         listed = ", ".join(map(str, members)) if isinstance(members, list) else "several tasks"
         raise BadData(f"lm-eval:{name} is a group; name one of its tasks: {listed}")
     raise BadData(f"lm-eval:{name}: no task of this name in {folder}")
 
 
-def _config(path: Path, depth: int = 0) -> dict[str, Any]:
-    """What a task's file says, with the files that it includes."""
+def _config(path: Path, root: Path, depth: int = 0) -> dict[str, Any]:
+    """What a task's file says, with the files of its folder that it includes."""
     try:
         import yaml  # type: ignore[import-untyped]
     except ImportError as error:
@@ -93,11 +96,12 @@ def _config(path: Path, depth: int = 0) -> dict[str, Any]:
 
     Loader.add_constructor("!function", lambda loader, node: Code())
     try:
-        found = yaml.load(read_file(path, max_bytes=MAX_BYTES), Loader)
+        found = yaml.load(read_file(_inside(path, root), max_bytes=MAX_BYTES), Loader)
     except FileNotFoundError:
         raise BadData(f"{path}: no such file") from None
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise BadData(f"{path}: not YAML ({str(error).splitlines()[0]})") from None
+    except (yaml.YAMLError, *NO_VALUES) as error:
+        raise BadData(f"{path}: not YAML ({reason(error)})") from None
+    _check_size(found, path)
     if not isinstance(found, dict):
         raise BadData(f"{path}: not a task of lm-evaluation-harness")
     base = found.pop("include", None)
@@ -105,10 +109,35 @@ def _config(path: Path, depth: int = 0) -> dict[str, Any]:
         return found
     if depth == MAX_INCLUDES:
         raise BadData(f"{path}: files include each other more than {MAX_INCLUDES} deep")
-    return _config(path.parent / str(base), depth + 1) | found
+    return _config(path.parent / str(base), root, depth + 1) | found
 
 
-def _rows(config: Mapping[str, Any], folder: Path, name: str) -> Iterator[SourceRow]:
+def _check_size(found: Any, path: Path) -> None:
+    """Raise where a file says more than it could hold, by lists that stand in it many times (`*a`)
+    or in themselves.
+    """
+    left, size = [found], 0
+    while left and size <= MAX_BYTES:
+        each = left.pop()
+        if isinstance(each, Mapping):
+            each = [*each, *each.values()]
+        size += 1 + (len(each) if isinstance(each, Sized) else 0)
+        left += each if isinstance(each, list | tuple | set) else ()
+    if size > MAX_BYTES:
+        raise BadData(f"{path}: with its aliases (*) it holds more than {MAX_BYTES:,} letters")
+
+
+def _inside(path: Path, root: Path) -> Path:
+    """The path of a file that a task names; raises where it is none of the task's folder."""
+    if os.path.exists(path) and not path.resolve().is_relative_to(root.resolve()):
+        raise BadData(
+            f"{path} is outside {root}, and a task is read with the files of its folder alone: "
+            "copy it there, or name a folder that holds both"
+        )
+    return path
+
+
+def _rows(config: Mapping[str, Any], folder: Path, root: Path, name: str) -> Iterator[SourceRow]:
     """The rows of the split that is tested."""
     _check_no_code(config, ("dataset_path", "process_docs", "class"), name)
     for key in ("metadata", "dataset_kwargs"):
@@ -120,15 +149,22 @@ def _rows(config: Mapping[str, Any], folder: Path, name: str) -> Iterator[Source
         path = folder / f"{file}.jsonl"  # as `disorder perturb --as lm-eval` writes it
         if not file or not os.path.exists(path):  # pathlib raises on a name that is too long
             raise BadData(f"lm-eval:{name}: Python code makes its rows, which is not run")
-        return _of_file(path)
+        return _of_file(_inside(path, root))
     files = (config.get("dataset_kwargs") or {}).get("data_files")
     source = str(config.get("dataset_path", ""))
     if source in FILES and files:
         one = files.get(split) if isinstance(files, Mapping) else files
-        path = Path(str(one[0] if isinstance(one, list) and one else one))
-        return _of_file(path if os.path.exists(path) else folder / path)
+        named = str(one[0] if isinstance(one, list) and one else one)
+        paths = (folder / named, Path(named))
+        return _of_file(_inside(next(filter(os.path.exists, paths), paths[0]), root))
     config_name = config.get("dataset_name")
-    of_hub: Iterator[SourceRow] = hf(f"{source}{f'/{config_name}' if config_name else ''}:{split}")
+    on_hub = f"{source}{f'/{config_name}' if config_name else ''}"
+    if source in READERS_HERE or any(map(os.path.exists, (source, on_hub))):
+        raise BadData(
+            f"lm-eval:{name}: its dataset_path, {source!r}, reads files of this machine, which a "
+            "task may only do by data_files in its own folder"
+        )
+    of_hub: Iterator[SourceRow] = hf(f"{on_hub}:{split}")
     return of_hub
 
 
@@ -154,7 +190,8 @@ def _asked(config: Mapping[str, Any], row: Mapping[str, Any], name: str) -> dict
         answers = as_list(target) if str(target)[:1] == "[" else target  # as lm-eval takes it
         return {**rest, "question": text, "answers": answers}
     options = _options(config.get("doc_to_choice"), row, name)
-    place = _place(target, options, name)
+    is_column = str(config.get("doc_to_target")) in row and config.get("dataset_path") != "csv"
+    place = _place(target, options, name, is_text=is_column)
     if place is None:
         return {**rest, "question": text, "options": options, "answer": None}
     if not text.strip() and len(options) == 2:
@@ -171,18 +208,25 @@ def _options(template: Any, row: Mapping[str, Any], name: str) -> list[str]:
         found = list(found.values())
     if not isinstance(found, list | tuple):
         raise BadData(f"lm-eval:{name}: its doc_to_choice gives no list of options")
+    if not all(isinstance(each, str | int | float) for each in found):
+        raise BadData(f"lm-eval:{name}: its doc_to_choice gives options that are no texts")
     return [str(each) for each in found]
 
 
-def _place(target: Any, options: list[str], name: str) -> int | None:
-    """The place of the right option, from its text or its number; None where the gold is hidden."""
-    if target in options:
+def _place(target: Any, options: list[str], name: str, *, is_text: bool) -> int | None:
+    """The place of the right option, from its text or its number; None where the gold is hidden.
+
+    As lm-eval has it, digits that a template writes are a place, also where they are the text of
+    another option; those of a text in a column are a text. (Columns of a CSV file have no types.)
+    """
+    are_digits = isinstance(target, str) and target.isdigit() and not is_text
+    if target in options and not are_digits:
         return options.index(target)
     try:
         place = int(target)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         place = len(options)
-    if place >= len(options) or place < -1:
+    if not -1 <= place < len(options) or (isinstance(target, float) and target != place):
         raise BadData(f"lm-eval:{name}: its doc_to_target, {target!r}, is none of the options")
     return None if place < 0 else place
 

@@ -69,7 +69,8 @@ def table_bytes(table: pa.Table, path: Path) -> bytes:
         written = ([_in_a_cell(row[name]) for name in columns] for row in rows)
         return csv_text(columns, written).encode("utf-8", "backslashreplace")
     if path.suffix == ".jsonl":
-        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+        lines = (json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
+        return "".join(lines).encode()
     if path.suffix == ".parquet":
         import pyarrow.parquet
 

@@ -273,7 +273,9 @@ def overview_grid(run: Run, main: str) -> Grid:
             head = Cell("surface control") if name == control else text_name(name)
             head = Cell("original texts used") if is_used else head
             rows.append([head, *map(Cell.of, records)])
-    return Grid([Column("texts", "name"), *(Column(title_of(each)) for each in metrics)], rows)
+    titles = {"skill_kept": "skill kept of original"}  # the headline's is of the surface control
+    columns = [Column(titles.get(each) or title_of(each)) for each in metrics]
+    return Grid([Column("texts", "name"), *columns], rows)
 
 
 def originals_used(run: Run, spec: str, group: str = "all") -> Record | None:

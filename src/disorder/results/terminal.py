@@ -273,37 +273,50 @@ def show_result(
 
 
 def summary(result: Result, console: Console, written: Sequence[str] = ()) -> list[Text]:
-    """A result in at most `SCREEN` lines: the answer, its first table and what to do; then, as far
-    as there is room, an example, what else is known and the rest of the table.
+    """A result in at most `SCREEN` lines: the answer, its first table and what to do first; then,
+    as far as there is room, what is known of the data, an example, the other commands, what else
+    is known and the rest of the table.
     """
+    width = console.width
     top = [
         *_wrapped_lines(console, result.headline, style="bold"),
         *(line for each in result.lead[:SURE] for line in _wrapped_lines(console, each)),
     ]
-    end = [*_step_lines(result.next_steps, console.width), *_written_lines(written, console.width)]
+    steps = _step_lines(result.next_steps[:1], width)
+    end = _written_lines(written, width)
     table = [_table_lines(replace(grid, rows=grid.rows[:ROWS]), console) for grid in result.grids]
-    example = _example_lines(result.examples[0], console.width) if result.examples else []
-    room = SCREEN - len(top) - len(end) - sum(map(len, table)) - len(example)
-    if room < 0:
-        room += len(example)
-        example = []
-    first, rest = result.lead[SURE : SURE + 1 + GROUPS], result.lead[SURE + 1 + GROUPS :]
-    for each in (*first, *map(sentence, result.caveats)):
-        lines = _wrapped_lines(console, each)
-        if len(lines) <= room:
-            top += lines
-            room -= len(lines)
+    room = SCREEN - len(top) - len(steps) - len(end) - sum(map(len, table))
+
+    def add(texts: Iterable[str]) -> None:
+        nonlocal room
+        for each in texts:
+            lines = _wrapped_lines(console, each)
+            if len(lines) <= room:
+                top.extend(lines)
+                room -= len(lines)
+
+    first, groups, rest = (
+        result.lead[SURE : SURE + 1],
+        result.lead[SURE + 1 : SURE + 1 + GROUPS],
+        result.lead[SURE + 1 + GROUPS :],
+    )
+    add(first)
+    example = _example_lines(result.examples[0], width) if result.examples else []
+    example = example if len(example) <= room else []
+    room -= len(example)
+    for n in range(2, len(result.next_steps) + 1):
+        more = _step_lines(result.next_steps[:n], width)
+        if len(more) - len(steps) <= room:
+            room -= len(more) - len(steps)
+            steps = more
+    add([*groups, *map(sentence, result.caveats)])
     for number, grid in enumerate(result.grids):
-        more = min(room, len(grid.rows) - ROWS)
-        if more > 0:
-            table[number] = _table_lines(replace(grid, rows=grid.rows[: ROWS + more]), console)
-            room -= more
-    for each in rest:
-        lines = _wrapped_lines(console, each)
-        if len(lines) <= room:
-            top += lines
-            room -= len(lines)
-    return [*top, *(line for lines in table for line in lines), *example, *end]
+        n_more = min(room, len(grid.rows) - ROWS)
+        if n_more > 0:
+            table[number] = _table_lines(replace(grid, rows=grid.rows[: ROWS + n_more]), console)
+            room -= n_more
+    add(rest)
+    return [*top, *(line for lines in table for line in lines), *example, *steps, *end]
 
 
 def _wrapped_lines(console: Console, text: str, style: str = "") -> list[Text]:
@@ -331,9 +344,13 @@ def _step_lines(steps: Sequence[NextStep], width: int) -> list[Text]:
         if cell_len(told) <= width:
             lines.append(Text(told))
             continue
-        lines += [Text(line) for line in continued(step.command, width)]
-        if step.why:
-            lines.append(Text(f"      {step.why}"[:width], style="dim"))
+        *parts, last = continued(step.command, width)
+        lines += [Text(part) for part in parts]
+        told = f"{last}   {step.why}".rstrip()
+        if cell_len(told) <= width:
+            lines.append(Text(told))
+        else:
+            lines += [Text(last), Text(f"      {step.why}"[:width], style="dim")]
     return lines
 
 

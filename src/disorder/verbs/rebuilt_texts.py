@@ -33,6 +33,7 @@ from disorder.types import (
     Task,
     Variants,
 )
+from disorder.types.predictions import FAILED
 
 MAX_VARIANTS = 100_000  # variants of an example that are drawn again
 PlacedWord = tuple[str, int]  # a word and the place it came from, counted from 1
@@ -271,15 +272,16 @@ def _row(run: Run, example: Example, by_spec: Mapping[str, list[Row]], spec: str
     row: Row = {"example": example.id, "family": None, "text_a": text_a, "text_b": text_b}
     row |= {name: each if isinstance(each, str) else list(each) for name, each in others.items()}
     row |= {"gold": example.label, **example.groups}
-    original = next(iter(by_spec.get(ORIGINAL, ())), None)
+    answered = {name: [r for r in rows if not _is_failed(r)] for name, rows in by_spec.items()}
+    original = next(iter(answered.get(ORIGINAL, ())), None)
     row["prediction"] = None if original is None else _prediction(run, original)
     row["probability"] = None if original is None else _probability(run, original, example.label)
     row["is_right"] = None if original is None or not run.labels else _is_right(original, example)
     for name in (each for each in run.transformations if not each.startswith(CONTROL_OF)):
-        shares = [_is_right(each, example) for each in by_spec.get(name, ()) if run.labels]
+        shares = [_is_right(each, example) for each in answered.get(name, ()) if run.labels]
         row[f"right under {name}"] = float(np.mean(shares)) if shares else None
-    variants = by_spec.get(spec, [])
-    row["family"] = original["family"] if original else None
+    variants = answered.get(spec, [])
+    row["family"] = next((each["family"] for each in by_spec.get(ORIGINAL, ())), None)
     told = _told_first(variants, example) if run.labels else variants
     for each in told[:1]:
         texts = next(_texts(run, spec, example, [each]))
@@ -306,6 +308,10 @@ def _probability(run: Run, row: Row, gold: str) -> float | None:
     if gold not in run.labels or not values:
         return None
     return float(values[run.labels.index(gold)])
+
+
+def _is_failed(row: Row) -> bool:
+    return str(row["outcome"]).startswith(FAILED)
 
 
 def _is_right(row: Row, example: Example) -> bool:

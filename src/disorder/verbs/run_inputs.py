@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from disorder.errors import DisorderError
 from disorder.requests.audit import SamplingOptions
 from disorder.requests.groups import SeedOptions
-from disorder.requests.option import command_line, declared_in
+from disorder.requests.option import changed, command_line, declared_in, held, must_be_said
 from disorder.requests.settings import check_said_again
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run, verb_of
@@ -49,25 +48,26 @@ def with_run(
     run = run_named(model)
     if run is None:
         return model, data, dict(options)
+    given = [model] if data == USUAL else [model, data]
     if data == USUAL:
         data = run.data
     if data == IN_MEMORY:
         raise DisorderError(f"the data of {model} was given in memory; name model and data")
-    named = command_line(verb, run.model, data)
-    spec = named_again(model, run.model, None, lambda: named)
     recorded = {**run.settings, "seed": run.seed}
-    again = partial(_command, verb, request, model)
-    check_said_again(model, request, recorded, options, again)
     own = _recorded(request, recorded)
+
+    def again(*named: object, **more: Any) -> str:
+        """The same command with what it lacks."""
+        settings = held(request, {**options, **more})
+        return command_line(verb, *(named or given), *changed(request, settings))
+
+    must = {name: run.settings[name] for name in must_be_said(request, run.settings)}
+    spec = named_again(
+        model, run.model, None, lambda: again(run.model, data, **{**own, **must, **options})
+    )
+    check_said_again(model, request, recorded, options, again)
     check_prompts(model, listed(own.get("prompt")), listed(options.get("prompt")), again)
     return spec, data, {**own, **options}
-
-
-def _command(verb: str, request: type, folder: Any, **more: Any) -> str:
-    """The command on a run folder with more options."""
-    declared = declared_in(request)
-    words = [word for name, value in more.items() for word in declared[name].words(value)]
-    return command_line(verb, folder, *words)
 
 
 def _recorded(request: type, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -79,7 +79,8 @@ def _recorded(request: type, settings: Mapping[str, Any]) -> dict[str, Any]:
     for name, declared in declared_in(request).items():
         value = settings.get(declared.recorded_name)
         is_elsewhere = declared.option.named_again and value != "off"
-        if name in drawn or is_elsewhere or value is None or declared.is_default(value):
+        is_other = isinstance(value, list | tuple) and declared.form is None  # scores of an audit
+        if name in drawn or is_elsewhere or is_other or value is None or declared.is_default(value):
             continue
         found[name] = value[0] if name == "prompt" else value  # the others take one
     return found

@@ -316,3 +316,106 @@ def test_an_eval_file_of_our_solver_is_read_by_inspect(tmp_path: Path) -> None:
     run = disorder.import_logs(HERE / "paired.eval", inspect=inspect)
     assert run.n_examples == N
     assert run["derange", "skill_kept"].value == pytest.approx(1)
+
+
+def chosen(
+    number: int, options: list[str], target: object, scores: list[float], **more: Any
+) -> dict[str, Any]:
+    """An answer to a question with options as lm-eval logs it."""
+    arguments = {
+        f"gen_args_{i}": {
+            "arg_0": f"Question: what is part {number} for\nAnswer:",
+            "arg_1": f" {o}",
+        }
+        for i, o in enumerate(options)
+    }
+    return question(number, "", 0.0) | {
+        "target": str(target),
+        "arguments": arguments,
+        "filtered_resps": [[str(value), "False"] for value in scores],
+        **more,
+    }
+
+
+BEST = [[-1.0, -2.0, -3.0], [-2.0, -1.0, -3.0], [-3.0, -2.0, -1.0]]  # by the likeliest option
+TARGETS: dict[str, Any] = {
+    "texts that are numbers": (["1", "2", "3"], lambda place: "123"[place]),
+    "texts that are letters": (["A", "B", "C"], lambda place: "ABC"[place]),
+    "places of numbers": (["1", "2", "0"], lambda place: place),
+    "options with letters before them": (["A. cat", "B. dog", "C. bee"], lambda place: place),
+}
+
+
+def imported(folder: Path, rows: list[Any]) -> Any:
+    """The run of rows that are answered alike when their texts are perturbed."""
+    plain, moved = (written(folder / name, rows) for name in ("plain.jsonl", "moved.jsonl"))
+    return disorder.import_logs(plain, perturbed={"derange": str(moved)})
+
+
+@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize("has_own", [False, True])
+def test_a_target_is_read_as_lm_eval_graded_it(name: str, has_own: bool, tmp_path: Path) -> None:
+    """As it writes the place of an option and the option itself alike."""
+    options, target = TARGETS[name]
+    rows = []
+    for i in range(12):
+        is_right = i % 4 > 0
+        scores = BEST[(i if is_right else i + 1) % 3]
+        more = ["none", -9.0] if has_own and i % 2 else []
+        given, likelihoods = [*options, *more[:1]], [*scores, *more[1:]]
+        rows.append(chosen(i, given, target(i % 3), likelihoods, acc=float(is_right)))
+    assert imported(tmp_path, rows)["original", "accuracy"].value == pytest.approx(0.75)
+
+
+def test_the_right_one_of_two_options_alike_is_the_one_that_was_logged(tmp_path: Path) -> None:
+    rows = [chosen(i, ["x", "y", "y"], 2, BEST[2], acc=1.0) for i in range(12)]
+    assert imported(tmp_path, rows)["original", "accuracy"].value == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "target", "grade", "message"),
+    [
+        (["1", "2", "0"], "1", {}, "as places of options and as their texts"),
+        (["x", "y", "z"], "1", {"acc": 0.0}, "do not give the acc that is logged"),
+        (["x", "y", "z"], "w", {"acc": 0.0}, "'w' is none of its options"),
+        (["x", "y", "z"], "9" * 5000, {"acc": 0.0}, "is none of its options"),
+    ],
+)
+def test_a_target_that_cannot_be_told_is_one_line(
+    options: list[str], target: str, grade: Any, message: str, tmp_path: Path
+) -> None:
+    rows = [chosen(i, options, target, BEST[1], **grade) for i in range(12)]
+    path = written(tmp_path / "plain.jsonl", rows)
+    with pytest.raises(DisorderError, match=message):
+        disorder.import_logs(path, perturbed={"derange": str(path)})
+
+
+@pytest.mark.parametrize("labels", [("-1", "0", "1"), ("yes\n", "no\n", "nan")])
+def test_every_answer_that_is_logged_is_a_label(labels: tuple[str, ...], tmp_path: Path) -> None:
+    rows = [
+        question(i, f"what is part {i} of it for", 1.0, target=labels[i % 3]) for i in range(60)
+    ]
+    run = imported(tmp_path, rows)
+    assert run.n_examples == 60
+    assert list(run.labels) == sorted(label.strip() for label in labels)
+
+
+def test_logs_of_two_tasks_are_imported_apart(tmp_path: Path) -> None:
+    for k, name in enumerate(("arc", "boolq")):
+        rows = [question(i + 100 * k, f"who built house {i}", 1.0) for i in range(12)]
+        written(tmp_path / f"samples_{name}_2026-01-01T00-00-00.0.jsonl", rows)
+    path = next(tmp_path.iterdir())
+    with pytest.raises(DisorderError, match=r"of several tasks \(arc, boolq\): import each apart"):
+        disorder.import_logs(tmp_path, perturbed={"reverse": str(path)})
+
+
+def test_a_log_is_no_option_of_the_program_that_reads_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "inspect"
+    program.write_text('#!/bin/sh\necho "got $3" >&2\n', encoding="utf-8")
+    program.chmod(0o755)
+    (tmp_path / "-x.eval").write_bytes(b"")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DisorderError, match=f"got {tmp_path}/-x.eval"):
+        disorder.import_logs("-x.eval", inspect=str(program))

@@ -172,3 +172,13 @@ def test_further_data_has_families_of_its_own() -> None:
     found = outcomes(gold, original, original[:, None], family=np.repeat(np.arange(20), 3))
     widths = Widths("skill_kept", found, 1.0)
     assert widths.of(4000) < 0.5 * widths.of(200)
+
+
+def test_a_run_of_chosen_scores_is_planned_for_one(tmp_path: Path, run: Command) -> None:
+    out = tmp_path / "run"
+    disorder.audit(
+        "builtin:bow", "builtin", score=["accuracy", "agreement"], q=2, limit=40, out=out
+    )
+    assert disorder.plan(out).score == "skill_kept"
+    code, printed, _ = run("plan", out, "--score", "agreement", "--json")
+    assert (code, json.loads(printed)["score"]) == (0, "agreement")

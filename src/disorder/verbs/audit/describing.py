@@ -195,7 +195,8 @@ def _first(score: Any, mask: Bools) -> Ints:
 def _shown_example(
     kind: str, outcomes: Outcomes, i: int, example: Example, variants: Variants
 ) -> dict[str, Any]:
-    order = _chosen_versions(kind, outcomes, i)
+    answered = np.isfinite(outcomes.predictions[i]).all(axis=1)
+    order = [k for k in _chosen_versions(kind, outcomes, i).tolist() if answered[k]]
     return {
         "kind": kind,
         "transformation": outcomes.transformation,
@@ -205,9 +206,7 @@ def _shown_example(
         "text_b": example.text_b,
         **_predicted(outcomes, int(outcomes.original_label[i]), outcomes.original[i]),
         "accepted": round(float(outcomes.acceptance[i]), 3),
-        "variants": [
-            _shown_variant(outcomes, i, int(k), variants) for k in order if k < len(variants)
-        ],
+        "variants": [_shown_variant(outcomes, i, k, variants) for k in order if k < len(variants)],
     }
 
 

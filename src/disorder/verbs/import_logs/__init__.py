@@ -125,6 +125,9 @@ def _groups(rows: Sequence[LoggedAnswer]) -> dict[str, dict[str, list[LoggedAnsw
             f"({', '.join(sources)}): name the logs of perturbed texts "
             f"({option('perturbed', 'derange=LOG')})"
         )
+    tasks = sorted({row.task for rows in originals.values() for row in rows})
+    if len(tasks) > 1:
+        raise BadData(f"these logs are of several tasks ({', '.join(tasks)}): import each apart")
     if len(found) == 1:
         raise BadData(
             "these logs hold original texts alone: name those of perturbed ones "

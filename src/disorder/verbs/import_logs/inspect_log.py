@@ -56,7 +56,7 @@ def _dumped(path: Path, inspect: str) -> Any:
 
 
 def _dumped_by(inspect: str, path: Path) -> Any:
-    command = [inspect, "log", "dump", str(path)]
+    command = [inspect, "log", "dump", str(path.resolve())]  # "-x.eval" would be an option
     try:
         done = subprocess.run(
             command, capture_output=True, timeout=PATIENCE, check=False, encoding="utf-8"
@@ -80,21 +80,24 @@ def _answer(
     is_ours = "transformation" in metadata and "id" in metadata
     identity = metadata[id_column or "id"] if id_column or is_ours else sample.get("id")
     target = sample.get("target")
-    gold = str(target[0] if isinstance(target, list) and target else target)
+    gold = str(target[0] if isinstance(target, list) and target else target).strip()
     options = tuple(str(each) for each in _items(sample.get("choices")))
     said, score = ("", None) if sample.get("error") else _graded(sample, where, scorer)
     failure = "an error in the log" if score is None else ""
     if not metadata.get("is_perturbed", True):
         failure = "it cannot be perturbed"
+    right = _place(gold, options)
     if options:
-        gold, said = (_option(letter, options) for letter in (gold, said))
-        if gold not in options:
+        if right is None:
             raise BadData(f"{where}: its target is none of its choices")
+        answered = _place(said, options)
+        gold, said = options[right], said if answered is None else options[answered]
     return LoggedAnswer(
         str(identity),
         str(_marked(sample).get("text") or _text(sample.get("input"))),
         gold,
         options,
+        right,
         answer=said,
         score=score,
         transformation=str(metadata.get("transformation", "")),
@@ -144,7 +147,8 @@ def _graded(sample: Row, where: str, scorer: str) -> tuple[str, float | None]:
     raise BadData(f"{where}: {value!r} is no score from 0 to 1; name another ({option('scorer')})")
 
 
-def _option(letter: str, options: tuple[str, ...]) -> str:
-    """The option that a letter stands for; anything else as it is."""
-    known = dict(zip(LETTERS, options, strict=False))
-    return known.get(letter.strip(), letter)
+def _place(written: str, options: tuple[str, ...]) -> int | None:
+    """The place of an option that is written as its letter or as it is; None for anything else."""
+    letters = LETTERS[: len(options)]
+    found = next((known for known in (letters, options) if written.strip() in known), ())
+    return found.index(written.strip()) if found else None

@@ -28,12 +28,14 @@ def read(path: Path, *, id_column: str, scorer: str) -> Iterator[LoggedAnswer]:
     task = named["task"] if named else path.stem
     model = _model(path, named["time"] if named else "")
     first = ""
+    found = []
     for line, given in jsonl(path):
         where = f"{path}, {line}"
         row = _row(given, where)
         first = first or str(row.get("filter", ""))
         if str(row.get("filter", "")) == first:
-            yield _answer(row, where, id_column, scorer, task, model)
+            found.append(_answer(row, where, id_column, scorer, task, model))
+    yield from _with_right_options(found)
 
 
 def _row(row: Any, where: str) -> Row:
@@ -90,14 +92,63 @@ def _chosen(found: LoggedAnswer, row: Row, where: str, options: list[str]) -> Lo
     """Options with their log-likelihoods, as shares."""
     try:
         scores = np.array([float(each[0]) for each in row["filtered_resps"]])
-        target = int(row["target"])
-        gold = options[target]
     except (TypeError, ValueError, LookupError, OverflowError):
-        raise BadData(f"{where}: its log-likelihoods or its target cannot be read") from None
-    if len(scores) != len(options) or not np.isfinite(scores).all() or target < 0:
+        raise BadData(f"{where}: its log-likelihoods cannot be read") from None
+    if len(scores) != len(options) or not np.isfinite(scores).all():
         raise BadData(f"{where}: {len(options)} options do not have {len(options)} likelihoods")
-    shares = softmax(scores[None])[0]
-    return replace(found, gold=gold, options=tuple(options), shares=tuple(shares.tolist()))
+    logged = row.get("acc")
+    return replace(
+        found,
+        gold=str(row["target"]).strip(),
+        options=tuple(options),
+        shares=tuple(softmax(scores[None])[0].tolist()),
+        score=logged if isinstance(logged, int | float) else None,
+    )
+
+
+def _with_right_options(rows: list[LoggedAnswer]) -> list[LoggedAnswer]:
+    """The rows of a log with their right options. A target is logged as a text, which may be the
+    place of an option or the option itself: it is what fits all rows and the `acc` beside them.
+    """
+    asked = [row for row in rows if row.shares is not None]
+    ways = [[read(row) for row in asked] for read in (_as_place, _as_option)]
+    fitting = [places for places in ways if all(map(_is_as_graded, asked, places))]
+    if not fitting:
+        for row, *places in zip(asked, *ways, strict=True):
+            if places == [None, None]:
+                raise BadData(f"{row.source}: {row.id}: {row.gold!r} is none of its options")
+        raise BadData(
+            f"{asked[0].source}: its targets, as places of options or as their texts, do not give "
+            "the acc that is logged; tasks with one right option can be read"
+        )
+    if fitting[0] != fitting[-1]:
+        raise BadData(
+            f"{asked[0].source}: its targets can be read as places of options and as their texts, "
+            "which mean something else; rows with acc, as lm-eval logs it, would say which"
+        )
+    right = iter(fitting[0])
+    return [row if row.shares is None else _with_right(row, next(right)) for row in rows]
+
+
+def _as_place(row: LoggedAnswer) -> int | None:
+    places = [str(i) for i in range(len(row.options))]
+    return places.index(row.gold) if row.gold in places else None
+
+
+def _as_option(row: LoggedAnswer) -> int | None:
+    return row.options.index(row.gold) if row.gold in row.options else None
+
+
+def _is_as_graded(row: LoggedAnswer, place: int | None) -> bool:
+    """Whether the likeliest option is right or wrong as the log says it, where it does."""
+    assert row.shares is not None
+    is_right = place == int(np.argmax(row.shares))
+    return place is not None and row.score in (None, float(is_right))
+
+
+def _with_right(row: LoggedAnswer, place: int | None) -> LoggedAnswer:
+    assert place is not None
+    return replace(row, place=place, gold=row.options[place])
 
 
 def _open(found: LoggedAnswer, row: Row, where: str, scorer: str) -> LoggedAnswer:

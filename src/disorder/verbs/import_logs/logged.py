@@ -20,6 +20,7 @@ class LoggedAnswer:
     text: str
     gold: str  # the right option, or an answer that counts as right
     options: tuple[str, ...] = ()  # empty for an answer in the model's own words
+    place: int | None = None  # of the right one of them, which two may be written alike
     shares: tuple[float, ...] | None = None
     answer: str | None = None
     score: float | None = None  # from 0 to 1, as the log grades it

@@ -12,8 +12,10 @@ from typing import NoReturn
 
 import numpy as np
 
-from disorder.data import read_data
+from disorder.data import detected_language, guess_task
+from disorder.data.examples import example_of, unusable
 from disorder.data.families import family_numbers, named_families
+from disorder.data.reading import fingerprint
 from disorder.engines import Engine
 from disorder.errors import BadData, BadModel, DoesNotApply, option
 from disorder.models import LoadedModel
@@ -24,12 +26,14 @@ from disorder.results.progress import Steps, shown_progress
 from disorder.results.run import Run
 from disorder.results.run_folder import new_run
 from disorder.store.samples import sample_table
-from disorder.tasks import LETTERS
+from disorder.tasks import LETTERS, TaskRow
+from disorder.tasks.text import answers_of
 from disorder.transformations import Transformation, parse
 from disorder.transformations.rendering import shown_texts
 from disorder.transformations.words import split
 from disorder.types import (
     ORIGINAL,
+    TEXT_NAMES,
     Dataset,
     Example,
     Floats,
@@ -54,9 +58,9 @@ Group = Mapping[str, Sequence[LoggedAnswer]]  # the answers about each example, 
 def dataset_of(originals: Sequence[LoggedAnswer], name: str) -> Dataset:
     """The examples of a log: those of its original texts."""
     options = {row.options for row in originals}
-    has_own = len(options) > 1
+    has_own = len(options) > 1 or any(len({*each}) < len(each) for each in options)
     labels = next(iter(options)) if not has_own else ()
-    golds = {row.gold for row in originals}
+    golds = {row.gold for row in originals} - {""}
     is_few = len(golds) <= min(MOST_LABELS, len(originals) // FEWEST_OF_EACH)
     if not has_own and not labels and is_few and _are_words(originals):
         labels = tuple(sorted(golds))
@@ -70,23 +74,50 @@ def dataset_of(originals: Sequence[LoggedAnswer], name: str) -> Dataset:
                 f"{longest.source}: {longest.id} has {len(longest.options)} options; "
                 f"{len(LETTERS)} are the most"
             )
-        rows = [
-            {
-                "id": row.id,
-                "question": row.text,
-                "options": list(row.options),
-                "answer": LETTERS[row.options.index(row.gold)],
-            }
-            for row in originals
-        ]
-        return replace(read_data(rows, task="choice"), name=name)
+        of_options = Task(name, LETTERS[: len(longest.options)], "a", kind="choice")
+        return _dataset(originals, of_options)
     if labels:
-        rows = [{"id": row.id, "text_a": row.text, "label": row.gold} for row in originals]
-        found = read_data(rows)
-        return replace(found, name=name, task=replace(found.task, name=name, labels=labels))
-    rows = [{"id": row.id, "question": row.text, "answers": [row.gold]} for row in originals]
-    found = read_data(rows, task="text")
-    return replace(found, name=name, task=replace(found.task, guess=_guess(originals)))
+        known = guess_task(name, golds, is_pair=False)
+        return _dataset(originals, replace(known, labels=labels))
+    of_words = Task(name, ("right", "wrong"), "a", kind="text", guess=_guess(originals))
+    return _dataset(originals, of_words)
+
+
+def _dataset(originals: Sequence[LoggedAnswer], task: Task) -> Dataset:
+    """The examples that can be used, as they are logged: "-1" is a label, and letters that options
+    begin with stay.
+    """
+    examples: list[Example] = []
+    skipped: Counter[str] = Counter()
+    for row in originals:
+        asked = _asked(row, task)
+        reason = unusable(asked)
+        if reason:
+            skipped[reason] += 1
+        else:
+            example = example_of(asked, row.id)
+            examples.append(replace(example, label=row.gold) if task.kind == "labels" else example)
+    if not examples:
+        raise BadData(f"{originals[0].source}: no example can be used")
+    examples.sort(key=lambda example: example.id)
+    found = detected_language(examples)
+    return Dataset(
+        task.name,
+        replace(task, language=found.code),
+        examples,
+        dict(sorted(skipped.items())),
+        fingerprint(examples),
+        [found.note] if found.note else [],
+    )
+
+
+def _asked(row: LoggedAnswer, task: Task) -> TaskRow:
+    if task.kind == "choice":
+        return TaskRow({"question": row.text, "options": row.options}, row.place)
+    if task.kind == "text":
+        answers = tuple(each for each in answers_of(row.gold) if each.strip())
+        return TaskRow({"question": row.text, "answers": answers}, 0 if answers else None)
+    return TaskRow({"text_a": row.text}, 0 if row.gold else None, on=TEXT_NAMES)
 
 
 def _are_words(rows: Sequence[LoggedAnswer]) -> bool:
