@@ -120,6 +120,22 @@ def test_a_worker_that_dies_is_replaced_without_a_word_of_rays(tmp_path: Path) -
     assert "retries" not in done.stdout + done.stderr
 
 
+PRINTS_AGAIN = """
+import ray
+from disorder import audit
+
+printing = ray._private.worker.print_to_stdstream
+audit("uniform", "builtin", limit=10, q=2, cache="off", engine="ray", workers=1)
+assert ray._private.worker.print_to_stdstream is printing
+"""
+
+
+def test_ray_prints_again_once_an_audit_is_over() -> None:
+    """It was silenced for the whole process of the user."""
+    done = subprocess.run([sys.executable, "-c", PRINTS_AGAIN], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
 def test_an_unknown_cluster_is_one_line() -> None:
     if ray.is_initialized():
         ray.shutdown()

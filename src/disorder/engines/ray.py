@@ -7,7 +7,8 @@ from __future__ import annotations
 import logging
 import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from contextlib import ExitStack, contextmanager
+from typing import Any, ClassVar
 
 from disorder.errors import DisorderError, MissingPackage, option
 from disorder.registry import engine
@@ -16,6 +17,7 @@ from disorder.safe_io import reason
 logger = logging.getLogger("disorder")
 AHEAD = 2  # blocks that wait at each worker, so that none is ever idle
 RETRIES = 3  # deaths of a worker, and of workers on one block, before we give up
+PRINTS = "print_to_stdstream"  # the function of Ray's that does
 PATIENCE = 300  # seconds to wait for the first worker to be there
 
 
@@ -23,16 +25,21 @@ PATIENCE = 300  # seconds to wait for the first worker to be there
 class RayEngine:
     """The engine that spreads blocks over a cluster."""
 
+    has_started_ray: ClassVar[bool] = False  # in this process, which was not connected before
+
     def __init__(
         self, make: Callable[[], Callable[[Any], Any]], address: str | None, workers: int | None
     ) -> None:
         self.ray = _connected(address)
+        self.quiet = ExitStack()
         kind, n_free = _places(self.ray)
         if workers and workers > n_free:
             raise DisorderError(
                 f"{option('workers', workers)}: the cluster has room for {n_free} "
                 f"({kind.removeprefix('num_')})"
             )
+        if self.has_started_ray:
+            self.quiet.enter_context(_unprinted(self.ray))
         actor = self.ray.remote(max_restarts=RETRIES, max_task_retries=RETRIES, **{kind: 1})(_Actor)
         self.pool = [actor.remote(make) for _ in range(workers or n_free)]
 
@@ -58,6 +65,7 @@ class RayEngine:
         """Release the workers."""
         for worker in self.pool:
             self.ray.kill(worker)
+        self.quiet.close()
 
     def _ready(self) -> list[Any]:
         """The workers that have started; those that never get a place are left out."""
@@ -146,11 +154,26 @@ def _connected(address: str | None) -> Any:
             raise DisorderError(
                 f"{option('engine', 'ray')}: no cluster at {where} ({str(error).splitlines()[0]})"
             ) from None
-        # a paragraph for each worker that dies, which is replaced; without a switch in Ray
-        ray._private.worker.print_to_stdstream = _unprinted
+        RayEngine.has_started_ray = True
     return ray
 
 
-def _unprinted(data: Mapping[str, Any], **_: Any) -> None:
+@contextmanager
+def _unprinted(ray: Any) -> Iterator[None]:
+    """Log what Ray would print: a paragraph for each worker that dies, which is replaced. Ray has
+    no switch for that; its versions may print otherwise.
+    """
+    worker = getattr(getattr(ray, "_private", None), "worker", None)
+    printing = getattr(worker, PRINTS, None)
+    if printing is not None:
+        setattr(worker, PRINTS, _logged)
+    try:
+        yield
+    finally:
+        if printing is not None:
+            setattr(worker, PRINTS, printing)
+
+
+def _logged(data: Mapping[str, Any], **_: Any) -> None:
     """Log for those who debug what Ray would print."""
     logger.debug("ray: %s", "; ".join(data["lines"]))
