@@ -71,6 +71,7 @@ class ExampleReader:
     wanted: Sequence[str] = ()  # further columns, which a prompt or a transformation names
     family: str = ""  # the column that names families
     skipped: Counter[str] = field(default_factory=Counter)
+    n_minus_one: int = 0  # of them, rows without a label, for that it is -1
     documents: dict[str, str] = field(default_factory=dict)  # that queries are ranked against
     _corpus: Mapping[str, str] | None = None  # those of the last row: mostly the same for all
     _seen: dict[str, tuple[bytes, str]] = field(default_factory=dict)
@@ -331,10 +332,13 @@ class ExampleReader:
         missing = [name for name in needed if name not in row]
         if missing:
             meant = option("columns", ",".join(f"NAME={name}" for name in missing))
+            told = f"Say which one it is: {meant}"
+            if {*raw} <= {*TEXT_NAMES}:
+                told = "Give the labels beside the texts, in Python as (texts, labels)"
             what = NO_GOLD.format(option("task", "likelihood")) if "label" in missing else ""
             raise BadData(
                 f"{self.source}, {where}: no column {' and no '.join(map(repr, missing))}; it has "
-                f"{quoted(raw)}. Say which one it is: {meant}{what}"
+                f"{quoted(raw)}. {told}{what}"
             )
         return row
 
@@ -456,6 +460,7 @@ class ExampleReader:
             )
         text = "" if value is None else str(value).strip()
         if text.lower() in NO_LABEL:
+            self.n_minus_one += text.startswith("-1")
             return None
         if self.label_names and text.isdecimal():
             if int(text) >= len(self.label_names):
