@@ -71,8 +71,9 @@ def list_parts(
     from disorder.registry import broken_plugins
     from disorder.results.result import PlainBody, Result
 
-    is_card = kind is not None and kind not in LISTS
-    if is_card:
+    about = "disorder list KIND says more about each, e.g. disorder list metrics"
+    if kind is not None and kind not in LISTS:
+        about = ""
         sections = [_cards(kind, examples=examples)]
     elif kind is None and not examples:
         sections = [_overview()]
@@ -80,9 +81,7 @@ def list_parts(
         sections = [_listed(name, examples=examples) for name in ([kind] if kind else LISTS)]
     found = Result(
         verb="list",
-        about=""
-        if is_card
-        else "disorder list KIND says more about each, e.g. disorder list metrics",
+        about=about,
         headline=f"Parts of disorder {__version__}" + (f": {kind}" if kind else ""),
         request={"kind": kind},
         body=PlainBody(),
