@@ -195,3 +195,28 @@ def test_gaps_make_no_fractions_of_whole_numbers() -> None:
     found = read_data(frame)
     assert found.task.labels == ("0", "1")
     assert len(found.examples) == len(TEXTS) - 1
+
+
+@pytest.mark.parametrize(
+    ("row", "segment"),
+    [
+        ({"question": "Who was it?", "answers": ["Ada", "A. L."]}, "answers"),
+        ({"question": "Who was it?", "answers": {"text": ["Ada"], "answer_start": [3]}}, "answers"),
+        ({"query": "who was it", "positives": ["Ada"], "negatives": ["Al", "Bo"]}, "candidates"),
+        ({"question": "Who was it?", "options": ["Ada", "Al"], "answer": "A"}, "options"),
+    ],
+)
+def test_lists_that_pandas_holds_as_arrays_are_lists(row: dict[str, Any], segment: str) -> None:
+    rows = [row | {"id": str(i)} for i in range(3)]
+
+    def as_array(cell: Any) -> Any:
+        if isinstance(cell, dict):
+            return {name: as_array(each) for name, each in cell.items()}
+        return np.array(cell, dtype=object) if isinstance(cell, list) else cell
+
+    frame = library("pandas").DataFrame(
+        [{name: as_array(cell) for name, cell in each.items()} for each in rows]
+    )
+    kept = {"language": "en", "task": "text" if segment == "answers" else None}
+    expected = [example.segments[segment] for example in read_data(rows, **kept).examples]
+    assert [example.segments[segment] for example in read_data(frame, **kept).examples] == expected

@@ -267,6 +267,24 @@ class TestRows:
         assert [example.id for example in dataset.examples] == ["1", "9"]
         assert dataset.skipped == {"no gold label": 4, "empty text": 3, "repeated row": 1}
 
+    @pytest.mark.parametrize("labels", [(-1, 0, 1), (-1, 1), ("-1", "0", "1"), (-1.0, -0.5, 2.5)])
+    def test_minus_one_beside_labels_like_it_is_not_dropped_unsaid(
+        self, labels: tuple[Any, ...]
+    ) -> None:
+        rows = [{"text": f"what is it {i}", "label": labels[i % len(labels)]} for i in range(30)]
+        with pytest.raises(BadData, match=r"rows have -1 beside .* may be a label or none"):
+            read_data(rows)
+        kept = read_data(rows, task="labels")
+        assert kept.skipped == {"no gold label": 30 // len(labels)}
+
+    @pytest.mark.parametrize("labels", [(0, 1, 2, -1), ("no", "yes", -1), (*[0, 1] * 15, -1)])
+    def test_minus_one_is_no_label_where_others_do_not_say_so(
+        self, labels: tuple[Any, ...]
+    ) -> None:
+        """As in SNLI."""
+        rows = [{"text": f"what is it {i}", "label": labels[i % len(labels)]} for i in range(62)]
+        assert "-1" not in read_data(rows).task.labels
+
     @pytest.mark.parametrize("column", ["id", "text_a", "text_b", "label", "genre"])
     def test_a_row_with_half_a_character_is_skipped(
         self, write: Callable[..., str], column: str

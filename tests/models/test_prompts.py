@@ -303,6 +303,21 @@ DOUBLING = (
         "{{ '%*d' % (10**9, 1) }}",
         "{{ '%1000000000d' | format(1) }}",
         "{{ '{:1000000000}'.format(1) }}",
+        "{{ (['x' * 9000000] * 4) | join | length }}",
+        "{{ ['', '', ''] | join('x' * 9000000) | length }}",
+        "{{ ''.join(['x' * 9000000] * 4) | length }}",
+        "{{ ('x' * 9000000).join(['', '', '']) | length }}",
+        "{{ ([1, 2] | map('replace', 1, 'x' * 9000000)) | join | length }}",
+        "{{ 'aaaa' | replace('a', 'x' * 9000000) | length }}",
+        "{{ 'aaaa'.replace('a', 'x' * 9000000) | length }}",
+        "{{ 'aaaa'.translate({97: 'x' * 9000000}) | length }}",
+        "{{ ('%s' * 4) | format(*(['x' * 9000000] * 4)) | length }}",
+        "{{ (('%s' * 2) % ('x' * 9000000, 'x' * 9000000)) | length }}",
+        "{{ ('{0}' * 4).format('x' * 9000000) | length }}",
+        "{{ ('\\t' * 4).expandtabs(9000000) | length }}",
+        "{{ ('a\\n' * 4) | indent(9000000) | length }}",
+        "{{ (['x' * 9000000] * 4) | string | length }}",
+        "{{ ((['x' * 9000000] * 4) ~ '') | length }}",
         DOUBLING % "n.a ~ n.a",
         DOUBLING % "n.a + n.a",
         DOUBLING % "n.a * 2",
@@ -322,6 +337,19 @@ def test_what_is_computed_is_as_in_jinja() -> None:
     assert PromptTemplate("mine", source).item({"text_a": "one"}, []) == (
         "one/2 44 002.0 aaa[1, 2]"
     )
+
+
+def test_what_is_put_together_is_as_in_jinja() -> None:
+    source = (
+        "{{ ['a', 'b'] | join(', ') }} {{ rows | join('+', attribute='x') }} {{ '-'.join('ab') }} "
+        "{{ rows | map(attribute='x') | join }} {{ 'hello' | replace('l', 'L', 1) }} "
+        "{{ ('ab' * 9000) | replace('a', 'cc') | length }} {{ 'a b'.replace(' ', '') }} "
+        "{{ '{}/{}'.format('a', 3) }} {{ '%s=%d' | format('a', 3) }}"
+    )
+    template = PromptTemplate(
+        "mine", "{% set rows = [{'x': 1}, {'x': 2}] %}{{ text_a }}: " + source
+    )
+    assert template.item({"text_a": "one"}, []) == "one: a, b 1+2 a-b 12 heLlo 27000 ab a/3 a=3"
 
 
 def test_loops_that_end_are_as_in_jinja() -> None:

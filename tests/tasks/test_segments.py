@@ -353,6 +353,11 @@ def test_answers_are_read_however_they_are_laid_out(caplog: pytest.LogCaptureFix
     ):
         [example] = read_data([{"question": "Who?", "answer": given}], language="en").examples
         assert example.segments["answers"] == texts
+    for gap in (float("nan"), None, ["", float("nan")]):
+        found = read_data(
+            [QUESTIONS[0], {"id": "2", "question": "Who?", "answers": gap}], task="text"
+        )
+        assert [len(found.examples), *found.skipped.values()] == [1, 1]
     marked = [{"text": "Ada", "correct": True}, {"text": "A. L.", "correct": True}]
     with pytest.raises(BadData, match="answers must be texts, got an object with text, correct"):
         read_data([{"question": "Who?", "answers": marked}])

@@ -191,6 +191,45 @@ def test_an_option_that_keeps_its_place_is_not_taken_for_a_place() -> None:
     assert by_place["shuffle_options", "holds_to_option"].value == pytest.approx(0, abs=0.03)
 
 
+def test_few_orders_do_not_hide_the_options_that_stayed() -> None:
+    """An option that two orders left in its place by chance counted as one that never moves: the
+    shares were too low, and below 0 the legend of two options stood beside them.
+    """
+    rows = questions(1600)
+    by_content = audited(word_counter(rows), rows, with_=[], on="options", q=2)
+    follows = by_content["shuffle_options", "follows_place"]
+    assert follows.low <= 0 <= follows.high
+    assert follows.value == pytest.approx(0, abs=0.03)
+    assert 23 / 24 * 1600 - 25 < follows.n < 23 / 24 * 1600 + 25, "pairs of different orders"
+
+    def never_there_twice(given: Rows) -> list[int]:
+        """A question gets the next letter each time."""
+        found = []
+        for each in given:
+            seen[each["question"]] = seen.get(each["question"], -1) + 1
+            found.append(seen[each["question"]] % 4)
+        return found
+
+    seen: dict[str, int] = {}
+    avoids = audited(never_there_twice, questions(200), with_=[], on="options", q=3)
+    assert avoids["shuffle_options", "follows_place"].high < 0
+    assert "Its answer does not follow the position" in avoids.verdict
+    assert "0 = the content decides or it guesses" in avoids.verdict
+
+
+OPTIONS: dict[str, Any] = {"with_": [], "on": "options", "q": 4}
+
+
+@pytest.mark.parametrize("fixed", [[], ["none of the above"]])
+def test_the_legend_of_two_orders_stands_beside_them_alone(fixed: list[str]) -> None:
+    rows = questions(60, (2,))
+    for row in rows:
+        row["options"] = ["short", "a longer option", *fixed]
+    run = audited(lambda given: [max(o["options"][:2], key=len) for o in given], rows, **OPTIONS)
+    assert run["shuffle_options", "follows_place"].value == pytest.approx(-1)
+    assert "−1 = always the same content" in run.verdict
+
+
 @pytest.mark.parametrize("name", PLACES)
 @pytest.mark.parametrize("size", [3, 4, 5])
 def test_what_an_answer_follows_when_options_move(name: str, size: int) -> None:
@@ -374,6 +413,12 @@ FORMS: dict[str, Row] = {
     "Chinese marks": Q | {"options": "A、x B、y", "answer": "B"},
     "Chinese columns": {"问题": "q", "选项A": "x", "选项B": "y", "答案": "B"},
 }
+
+
+def test_an_array_for_an_option_is_no_gap() -> None:
+    """Comparing it with itself gave an array, whose truth ended the reading with a traceback."""
+    [example] = read_data([Q | {"options": ["y", np.array([1, 2])], "answer": "A"}]).examples
+    assert example.segments["options"] == ("y", "[1 2]")
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -71,6 +71,7 @@ class ExampleReader:
     wanted: Sequence[str] = ()  # further columns, which a prompt or a transformation names
     family: str = ""  # the column that names families
     skipped: Counter[str] = field(default_factory=Counter)
+    n_minus_one: int = 0  # of them, rows without a label, for that it is -1
     documents: dict[str, str] = field(default_factory=dict)  # that queries are ranked against
     _corpus: Mapping[str, str] | None = None  # those of the last row: mostly the same for all
     _seen: dict[str, tuple[bytes, str]] = field(default_factory=dict)
@@ -456,6 +457,7 @@ class ExampleReader:
             )
         text = "" if value is None else str(value).strip()
         if text.lower() in NO_LABEL:
+            self.n_minus_one += text.startswith("-1")
             return None
         if self.label_names and text.isdecimal():
             if int(text) >= len(self.label_names):

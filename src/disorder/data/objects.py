@@ -90,8 +90,16 @@ def _values_of_pandas(values: Any) -> list[Any]:
     is_gap = values.isna()
     if values.dtype.kind == "f" and is_gap.any() and (values.dropna() % 1 == 0).all():
         values = values.astype("Int64")
-    found: list[Any] = values.astype(object).where(~is_gap, None).tolist()
-    return found
+    return [_without_arrays(each) for each in values.astype(object).where(~is_gap, None)]
+
+
+def _without_arrays(cell: Any) -> Any:
+    """A cell with lists in place of arrays, as which pandas holds the lists of a Parquet file."""
+    if isinstance(cell, np.ndarray):
+        cell = cell.tolist()
+    if isinstance(cell, dict):
+        return {name: _without_arrays(each) for name, each in cell.items()}
+    return [_without_arrays(each) for each in cell] if isinstance(cell, list) else cell
 
 
 def _from_columns(columns: Mapping[Any, Any]) -> list[dict[str, Any]]:

@@ -43,6 +43,8 @@ logger = logging.getLogger(__name__)
 LIKELIHOOD = "likelihood"  # the task of texts without labels, for the likelihoods of a model
 LANGUAGE_COLUMN = "language"  # that says of each row which one it is in
 MAX_GROUPS = 100
+RARE = 0.05  # the share of rows up to which -1 marks rows without a label
+FEW = 5  # labels that an error names
 ENOUGH = 20  # examples before a label counts as rare
 
 
@@ -134,6 +136,8 @@ def _dataset(source: DataSource, reader: ExampleReader, title: str, named: str |
     examples = sorted(reader.examples(list(source.rows)), key=lambda example: example.id)
     if not examples:
         raise BadData(f"{title}: no example can be used{_because(reader.skipped)}")
+    if reader.needs_gold and not reader.is_known:
+        _check_minus_one(title, examples, reader.n_minus_one)
     for reason, n in reader.skipped.items():
         n_rows = len(examples) + sum(reader.skipped.values())
         logger.info("%s: %s of %s rows left out (%s)", title, f"{n:,}", f"{n_rows:,}", reason)
@@ -153,6 +157,20 @@ def _dataset(source: DataSource, reader: ExampleReader, title: str, named: str |
         fingerprint(examples) + (f"/{corpus.fingerprint}" if corpus else ""),
         [found.note] if found.note else [],
     )
+
+
+def _check_minus_one(title: str, examples: Sequence[Example], n: int) -> None:
+    """Raise where -1, which many sets write for no label, may be a label as the others are."""
+    labels = sorted({example.label for example in examples})
+    if n < RARE * (len(examples) + n) or not all(map(is_number, labels)):
+        return
+    numbers = {float(label) for label in labels}
+    if n and (min(numbers) < 0 or numbers in ({1}, {0, 1})):
+        raise BadData(
+            f"{title}: {n:,} rows have -1 beside {', '.join(labels[:FEW])}, which may be a label "
+            f"or none: write labels as words, or type {option('task', LABELS)} to leave these rows "
+            "out"
+        )
 
 
 def _guessed_task(

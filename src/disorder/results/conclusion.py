@@ -337,11 +337,12 @@ def _option_verdict(run: Run) -> str:
     figures = f"{record.value:.2f} [{record.low:.2f}, {record.high:.2f}]".replace("-", "−")
     claim = "follows" if record.low > 0 else "is not shown to follow"
     legend = "0 = the content decides or it guesses, 1 = always the same letter"
-    if len(run.labels) == 2 or record.high < 0:
-        claim = "does not follow" if record.high < 0 else claim
+    claim = "does not follow" if record.high < 0 else claim
+    figures_of = run.figures.get(record.transformation, {})
+    if len(run.labels) == 2 or figures_of.get("is_of_two_orders"):
         legend = "1 = always the same letter, −1 = always the same content, 0 = a guess"
     told = f"Its answer {claim} the position of the option: {figures} ({legend})."
-    places = run.figures.get(record.transformation, {}).get("places")
+    places = figures_of.get("places")
     return f"{told}\n{_places_in_words(places)}" if places else told
 
 

@@ -14,6 +14,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
+from numbers import Real
 from typing import Any
 
 from disorder.tasks import LETTERS, column, folded, name_in
@@ -270,4 +271,5 @@ def _by_letters(text: str) -> dict[str, str]:
 
 def is_nothing(value: Any) -> bool:
     """Whether a cell is empty: None, not a number, or no letters."""
-    return value is None or value != value or (isinstance(value, str) and not value.strip())
+    is_gap = isinstance(value, Real) and value != value
+    return value is None or is_gap or (isinstance(value, str) and not value.strip())

@@ -13,7 +13,7 @@ from disorder.errors import BadData
 from disorder.registry import task
 from disorder.tasks import TaskRow, column
 from disorder.tasks.choice import CONTEXT, PASSAGES, about
-from disorder.tasks.layouts import literal
+from disorder.tasks.layouts import is_nothing, literal
 from disorder.types import Segment
 
 QUESTION = ("question", "text_a", "问题")
@@ -37,7 +37,7 @@ def answers_of(given: Any) -> list[str]:
     >>> answers_of({"text": ["France"], "answer_start": [159]}), answers_of("France")
     (['France'], ['France'])
     """
-    if given is None:
+    if is_nothing(given):
         return []
     if isinstance(given, Mapping):
         if any(isinstance(each, bool) for each in given.values()) or not {*GIVEN} & {*given}:

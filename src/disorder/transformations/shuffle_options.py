@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.random import Generator
 
 from disorder.errors import DoesNotApply
 from disorder.registry import transformation
-from disorder.types import PositionRows, Sentence
+from disorder.types import Bools, PositionRows, Sentence
 
 # options that speak of the others keep their place
 ABOUT_OTHERS = re.compile(r"\b(?:none|all|both|neither) of (?:the )?(?:above|these|them)\b", re.I)
+
+
+def may_move(options: Sequence[str]) -> Bools:
+    """Which options do not speak of the others."""
+    return np.array([not ABOUT_OTHERS.search(text) for text in options], dtype=bool)
 
 
 @transformation(
@@ -28,8 +34,7 @@ def shuffle_options(sentence: Sentence, rng: Generator, count: int) -> PositionR
     n = len(sentence)
     if n < 2:
         raise DoesNotApply("it has no options of its own")
-    moved = [i for i, text in enumerate(sentence.words) if not ABOUT_OTHERS.search(text)]
-    places = np.array(moved, dtype=np.int64)
+    places = np.flatnonzero(may_move(sentence.words))
     positions = np.tile(np.arange(n), (count, 1))
     positions[:, places] = rng.permuted(np.tile(places, (count, 1)), axis=1)
     return PositionRows(sentence, positions)

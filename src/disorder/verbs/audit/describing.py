@@ -49,6 +49,8 @@ def figures(outcomes: Outcomes) -> dict[str, Any]:
     if outcomes.has_probabilities:
         tables["confidence"] = _confidence(outcomes)
         tables["reliability"] = _reliability(outcomes)
+    if outcomes.n_movable is not None and (outcomes.n_movable <= 2).all():
+        tables["is_of_two_orders"] = True
     if outcomes.right_place is not None:
         tables |= {"places": places} if (places := accuracy_by_place(outcomes)) else {}
     if outcomes.predictions.shape[1] > 1:

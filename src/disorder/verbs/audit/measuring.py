@@ -19,6 +19,7 @@ from disorder.requests.settings import Settings
 from disorder.results.conclusion import Caveat, Conclusion
 from disorder.results.run import EarlyStop, LastLook, Omitted, Record
 from disorder.transformations import Transformation
+from disorder.transformations.shuffle_options import may_move
 from disorder.transformations.surface_control import SAME_AS_ORIGINAL
 from disorder.transformations.words import NATURAL
 from disorder.types import (
@@ -177,12 +178,15 @@ class Measuring:
         order, right = places.copy(), places.copy()
         n_movable = np.zeros(len(chosen), dtype=np.int64)
         for row, number in enumerate(chosen.tolist()):
-            orders = self.perturbed(spec, self.dataset.examples[number]).a.positions
+            options = self.perturbed(spec, self.dataset.examples[number]).a
+            orders = options.positions
             labels = outcomes.label[row, : len(orders)]
             order[row, : len(orders)] = np.unique(orders, axis=0, return_inverse=True)[1].ravel()
             is_chosen = labels >= 0
             where = (orders == labels[:, None]).argmax(axis=1)
+            # an option may stay where it is in the few orders that were drawn
             is_moved = (orders != np.arange(orders.shape[1])).any(axis=0)
+            is_moved |= may_move(options.sentence.words)
             n_movable[row] = is_moved.sum()
             places[row, : len(orders)] = np.where(is_chosen & is_moved[where], where, -1)
             right[row, : len(orders)] = (orders == outcomes.gold[row]).argmax(axis=1)
