@@ -1,4 +1,4 @@
-"""Draws docs/results/embedders.svg from the first table of docs/results/embedders.md."""
+"""Draws docs/results/embedders.svg from the tables of docs/results/embedders.md."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ def main() -> None:
         value, low, high = (float(each.replace("−", "-")) for each in numbers)
         rows.append({"data": data, "value": value, "low": low, "high": high})
     x = name("data", [row["data"] for row in rows], "data")
+    x["axis"] = {"labelAngle": -30}
     ends = domain(min(0.0, *(row["low"] for row in rows)), max(1.0, *(row["high"] for row in rows)))
     y = number("value", "skill kept", ends)
     caption = "Skill kept when every word moves: 1 for a bag of words, 0 for a model that reads."

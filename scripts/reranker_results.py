@@ -5,17 +5,18 @@ python scripts/reranker_results.py CLASSIFIER OUT [N_ROWS N_QUERIES Q CANDIDATES
 
 CLASSIFIER is a folder of a small network for natural-language inference: entailment minus
 contradiction becomes its one output. It learns from pairs of QNLI whose question is none of the
-queries and whose sentence stands in no passage, then ranks what BM25 finds in squad_retrieval.
-What is in OUT already is kept.
+queries and whose sentence stands in no passage, then ranks what BM25 finds in squad_retrieval;
+BM25's own order of the same documents stands beside it. What is in OUT already is kept.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import bm25s
 import numpy as np
 import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
@@ -102,6 +103,26 @@ def right(folder: Path, rows: Sequence[Example]) -> float:
     return float((found == gold).float().mean())
 
 
+def bm25(data: Path) -> Callable[[list[dict[str, object]]], list[list[float]]]:
+    """BM25 as a function that ranks the passages as they are."""
+    corpus = read_data(data).task.corpus
+    assert corpus is not None
+    place = {text: i for i, text in enumerate(corpus.texts)}
+    index = bm25s.BM25()
+    cut = {"stopwords": None, "show_progress": False}
+    index.index(bm25s.tokenize(list(corpus.texts), **cut), show_progress=False)
+
+    def relevance(requests: list[dict[str, object]]) -> list[list[float]]:
+        found = []
+        for request in requests:
+            [words] = bm25s.tokenize([request["query"]], return_ids=False, **cut)
+            scores = index.get_scores(words)
+            found.append([float(scores[place[text]]) for text in request["documents"]])
+        return found
+
+    return relevance
+
+
 def main() -> None:
     classifier, out = sys.argv[1], Path(sys.argv[2])
     given = [int(each) for each in sys.argv[3:7]]
@@ -112,22 +133,27 @@ def main() -> None:
     if not folder.exists():
         train(classifier, rows[N_HELD_OUT : N_HELD_OUT + n_rows], folder)
         print(f"right on {right(folder, rows[:N_HELD_OUT]):.3f} of {N_HELD_OUT} held-out pairs")
-    for on in ("query", "document"):
-        if not (out / on / "result.json").exists():
+    retrieval = data / "squad_retrieval"
+    for name, model, on in (
+        ("bm25", bm25(retrieval), "query"),
+        ("query", f"rerank:{folder}", "query"),
+        ("document", f"rerank:{folder}", "document"),
+    ):
+        if not (out / name / "result.json").exists():
             disorder.audit(
-                f"rerank:{folder}",
-                data / "squad_retrieval",
+                model,
+                retrieval,
                 candidates=f"bm25:{candidates}",
                 on=on,
                 with_="derange",
                 q=q,
                 limit=n,
                 until="never",
-                out=out / on,
+                out=out / name,
             )
-        for record in disorder.read_run(out / on).scores:
+        for record in disorder.read_run(out / name).scores:
             bounds = f"{record.value:.3f} [{record.low:.3f}, {record.high:.3f}]"
-            print(on, record.transformation, record.metric, bounds)
+            print(name, record.transformation, record.metric, bounds)
 
 
 if __name__ == "__main__":

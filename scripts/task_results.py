@@ -1,10 +1,10 @@
 """The runs and the tables of docs/results/tasks.md: a language model on choices, pairs and open
 answers.
 
-python scripts/task_results.py OUT FOLDER [NAME…]     (DISORDER_DATA names the data)
+python scripts/task_results.py OUT FOLDER [NAME[:LIMIT:Q]…]     (DISORDER_DATA names the data)
 
 FOLDER is a causal model of transformers. Runs that are in OUT already are kept; the tables show
-those that are there. Names limit what is run.
+those that are there. Names limit what is run, `mmlu:30:2` to 30 rows with 2 permutations of each.
 """
 
 from __future__ import annotations
@@ -104,10 +104,12 @@ def tables(out: Path) -> None:
 
 def main() -> None:
     out, folder, *names = sys.argv[1:]
-    for name, arguments in audits(folder).items():
-        is_wanted = not names or name in names
-        if is_wanted and not (Path(out) / name / "run.json").exists():
-            disorder.audit(out=Path(out) / name, **arguments)
+    known = audits(folder)
+    for given in names or known:
+        name, *sizes = given.split(":")
+        smaller = dict(zip(("limit", "q"), map(int, sizes), strict=bool(sizes)))
+        if not (Path(out) / name / "run.json").exists():
+            disorder.audit(out=Path(out) / name, **known[name] | smaller)
     tables(Path(out))
 
 

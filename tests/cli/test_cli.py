@@ -136,6 +136,8 @@ class TestMistakes:
             (["audit", "uniform", "DATA", "--out", "/proc/no/run"], "/proc/no/run"),
             (["list", "metric"], "unknown kind of part 'metric'; did you mean 'metrics'?"),
             (["report", "nowhere"], "nowhere is no run folder"),
+            (["report"], "Missing argument 'run'. Usage: disorder report"),
+            (["gate"], "Usage: disorder gate"),
             (["audti"], "audti"),
             (["audit", "--nonsense"], "--nonsense"),
         ],

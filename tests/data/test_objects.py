@@ -119,6 +119,7 @@ def test_gaps_of_a_frame_are_no_labels() -> None:
         ((TEXTS, LABELS[:3]), "its columns differ in length (text_a 20, label 3)"),
         ({"text": TEXTS, "label": "pos"}, "its 'label' is no list of values"),
         (TEXTS, "no column 'label'"),
+        (TEXTS, "as (texts, labels)"),
         ([1, 2], "expected an object with columns, got int"),
         (5, "data cannot be a int; give a spec, rows"),
         ((("a b", "x"), ("c d", "y")), "can be read as rows and as columns"),

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -320,7 +321,7 @@ def test_the_command_that_names_it_says_how_data_and_model_are_read(
     named = err.rpartition(f"disorder {verb} sklearn:/theirs.joblib builtin ")[2].split()
     assert {"--allow-pickle", "--q 3", "--columns Team=label"} <= {
         *named,
-        *map(" ".join, zip(named, named[1:], strict=False)),
+        *map(" ".join, pairwise(named)),
     }
 
 

@@ -5,6 +5,7 @@ whatever labels it gives?
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -115,6 +116,23 @@ def test_a_fitted_classifier_with_integer_labels_is_audited() -> None:
 )
 def test_a_function_may_give_integers(given: Callable[[list[Any]], Any]) -> None:
     assert load(given, task=TWO)(TEXTS).tolist() == [[0, 1]] * 3
+
+
+def test_fewer_answers_than_texts_are_counted() -> None:
+    with pytest.raises(BadModel, match="gave 1 answer for 3 texts; it must give one per text"):
+        load(lambda texts: ["1"], task=TWO)(TEXTS)
+
+
+def test_a_function_of_single_texts_is_told_that_it_got_pairs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "single.py").write_text("def lower(texts): return [t.lower() for t in texts]\n")
+    monkeypatch.chdir(tmp_path)
+    model = load("single.py:lower", task=TWO)
+    with pytest.raises(
+        BadModel, match=r"list of 1 pairs: .* gets .text_a, text_b.$"
+    ):
+        model([("a b", "c d")])
 
 
 def test_integers_of_a_number_task_are_numbers() -> None:

@@ -15,7 +15,7 @@ from rich.console import Console
 
 import disorder
 from conftest import pairs
-from disorder.errors import DisorderError
+from disorder.errors import BadData, DisorderError
 from disorder.results.render import render
 from disorder.results.run import Run
 from disorder.results.run_folder import read_run, write_report
@@ -201,3 +201,16 @@ def test_nothing_stands_between_a_text_and_what_finds_its_direction() -> None:
     with_texts = {name for name, text in templates.items() if 'dir="auto"' in text}
     assert {"exhibits.html", "macros.html", "example.html", "annotate_item.html"} <= with_texts
     assert [name for name, text in templates.items() if 'dir="auto"><bdi' in text] == []
+
+
+def test_a_folder_that_is_no_run_says_what_it_holds(tmp_path: Path) -> None:
+    explained = tmp_path / "explained"
+    explained.mkdir()
+    (explained / "explain.html").touch()
+    with pytest.raises(BadData, match=r"is no run folder: open .*explained/explain.html"):
+        read_run(explained)
+    for name in ("a", "b"):
+        (tmp_path / "runs" / name).mkdir(parents=True)
+        (tmp_path / "runs" / name / "run.json").touch()
+    with pytest.raises(BadData, match=r"it holds 2 runs: b, a$"):
+        read_run(tmp_path / "runs")

@@ -181,7 +181,7 @@ def _run(arguments: list[str] | None) -> int:
         sys.stdout.flush()
         return code
     except (DisorderError, typer.TyperException) as error:
-        told = error.format_message() if isinstance(error, typer.TyperException) else str(error)
+        told = _said(error) if isinstance(error, typer.TyperException) else str(error)
         return _fail(told, folders.advice() if isinstance(error, CannotWrite) else "")
     except (KeyboardInterrupt, typer.Abort):
         print_text(f"\nstopped; {folders.advice() or folders.AGAIN}", is_error=True)
@@ -201,6 +201,15 @@ def _run(arguments: list[str] | None) -> int:
         return _fail(f"{where}{error.strerror}", folders.advice())
     except BaseException:  # a library that calls sys.exit or panics, too: 1 would mean a gate
         return _bug()
+
+
+def _said(error: typer.TyperException) -> str:
+    """A mistake on the command line; with the usage where an argument is missing."""
+    told = str(error.format_message())
+    context = getattr(error, "ctx", None)
+    if type(error).__name__ != "MissingParameter" or context is None:
+        return told
+    return f"{told} {context.get_usage()}"
 
 
 def _called(arguments: list[str] | None) -> int:

@@ -26,7 +26,9 @@ def perturb(
     """Write the perturbed texts of DATA to a file or to the terminal, to train on, or as a task for
     lm-eval or inspect.
 
-    Each line holds id, transformation, variant, text_a, text_b, label, positions_a, positions_b.
+    Each line holds id, transformation, variant, text_a, text_b, label, positions_a, positions_b and
+    measures of disorder (global_disorder, local_disorder, …); with --as training id, text_a,
+    text_b, label, gold and transformation.
     """
     from disorder.cli.progress import News
     from disorder.verbs.perturb import perturb as perturb_texts

@@ -332,10 +332,13 @@ class ExampleReader:
         missing = [name for name in needed if name not in row]
         if missing:
             meant = option("columns", ",".join(f"NAME={name}" for name in missing))
+            told = f"Say which one it is: {meant}"
+            if {*raw} <= {*TEXT_NAMES}:
+                told = "Give the labels beside the texts, in Python as (texts, labels)"
             what = NO_GOLD.format(option("task", "likelihood")) if "label" in missing else ""
             raise BadData(
                 f"{self.source}, {where}: no column {' and no '.join(map(repr, missing))}; it has "
-                f"{quoted(raw)}. Say which one it is: {meant}{what}"
+                f"{quoted(raw)}. {told}{what}"
             )
         return row
 

@@ -360,7 +360,7 @@ def select(
         return turn_of(example, seed) if is_shuffled else example.id
 
     ordered = replace(dataset, examples=sorted(dataset.examples, key=key))
-    selected = _limited(ordered, limit, seed)
+    selected = limited(ordered, limit, seed)
     _check_groups(selected)
     return selected
 
@@ -415,7 +415,7 @@ def drawing_key(seed: int, id: str) -> bytes:
     return digest(seed, "limit", id)
 
 
-def _limited(dataset: Dataset, limit: int | None, seed: int) -> Dataset:
+def limited(dataset: Dataset, limit: int | None, seed: int) -> Dataset:
     """A random part of the data, the same whatever the order of its rows."""
     if limit is None or limit >= len(dataset.examples):
         return dataset

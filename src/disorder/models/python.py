@@ -49,6 +49,7 @@ from disorder.safe_io import reason
 from disorder.types import Floats, Predictor, Task, Texts
 from disorder.types.predictions import ABSTAINED, ABSTAINS, ANSWERED, Predictions
 
+PAIRS = "pairs: this data has two texts per example, and the function gets (text_a, text_b)"
 logger = logging.getLogger(__name__)
 
 
@@ -241,6 +242,11 @@ class PythonModel:
             entries = list(predictions)
         else:
             entries = list(np.atleast_1d(np.asarray(predictions)))  # a series, a tensor
+        if entries and all(map(_is_label, entries)) and len(entries) != len(texts):
+            n = f"{len(entries):,} answer{'s' * (len(entries) != 1)}"
+            raise BadModel(
+                f"python: the function gave {n} for {len(texts):,} texts; it must give one per text"
+            )
         answered = np.array([each is not None for each in entries], dtype=bool)
         if answered.all():
             return self._read(predictions, entries, len(texts))
@@ -301,7 +307,7 @@ class PythonModel:
         given = [a if b is None else (a, b) for a, b in texts]
         is_pairs = bool(given) and not isinstance(given[0], str)
         try:
-            return _called_as(self.spec, self.function, given)
+            return _called_as(self.spec, self.function, given, PAIRS if is_pairs else "texts")
         except (AttributeError, TypeError, ValueError, BadModel) as error:
             cause = error.__cause__ or error
             if not self.estimator:
@@ -319,7 +325,9 @@ class PythonModel:
             raise
 
 
-def _called_as(spec: str, function: Callable[[list[Any]], Any], given: list[Any]) -> Any:
+def _called_as(
+    spec: str, function: Callable[[list[Any]], Any], given: list[Any], what: str = "entries"
+) -> Any:
     """What a function of the user gives; what it raises is told in a line, but for one that was
     given as an object: its owner sees it as it is.
     """
@@ -338,7 +346,8 @@ def _called_as(spec: str, function: Callable[[list[Any]], Any], given: list[Any]
             ) from error
         if not spec:
             raise
-        raise BadModel(f"{spec} {_failure(error, len(given))}") from error
+        told = f"{_failure(error)} when it got a list of {len(given):,} {what}"
+        raise BadModel(f"{spec} {told}") from error
 
 
 def _awaited(found: Awaitable[Any]) -> Any:
@@ -389,14 +398,13 @@ def _exit_with_a_word(status: int) -> NoReturn:
     _exit_at_once(status)
 
 
-def _failure(error: BaseException, n_texts: int) -> str:
+def _failure(error: BaseException) -> str:
     """What a function of the user raised, and where."""
     frames = [
         frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__
     ]
     where = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
-    told = f"{type(error).__name__}: {reason(error)}"
-    return f"raised {told}{where} when it got {n_texts} texts"
+    return f"raised {type(error).__name__}: {reason(error)}{where}"
 
 
 def _names(labels: Any) -> tuple[str, ...]:

@@ -124,7 +124,7 @@ def read_run(folder: str | Path) -> Run:
     try:
         raw = read_json(path)
     except FileNotFoundError:
-        raise BadData(f"{folder} is no run folder: it has no run.json") from None
+        raise BadData(f"{folder} is no run folder: {_held(where)}") from None
     if not isinstance(raw, dict):
         raise BadData(f"{path} is damaged: it holds no object")
     expected = 2 if path.name == RECORD else SCHEMA_VERSION
@@ -137,6 +137,19 @@ def read_run(folder: str | Path) -> Run:
     run: Run = validated(Run, raw | {"schema_version": SCHEMA_VERSION}, str(path))
     check_run(run, str(path))
     return run.placed_in(where)
+
+
+def _held(folder: Path) -> str:
+    """What a folder holds that is not a run."""
+    if folder.is_dir():
+        pages = sorted(path.name for path in folder.glob("*.html"))
+        if pages:
+            return f"open {folder / pages[0]}"
+        runs = sorted(path.parent.name for path in folder.glob("*/run.json"))
+        if runs:
+            shown = ", ".join([*runs[:-4:-1], *(["…"] if len(runs) > 3 else [])])
+            return f"it holds {len(runs):,} run{'s' * (len(runs) != 1)}: {shown}"
+    return "it has no run.json"
 
 
 MAX_POINTS = 10_000  # of one curve: a chart shows a few dozen

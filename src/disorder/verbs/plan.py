@@ -11,7 +11,7 @@ the examples of the pilot repeated: that of few is wider by more than their numb
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -90,22 +90,21 @@ class Plan:
         if self.cached:
             left = self.questions - self.cached
             made += f", {self.cached:,} of them in the cache: {left:,} to make"
-        notes = [self._pilot()]
+        needed = f"{self.examples:,} examples, {_counted(self.permutations, 'permutation')} of each"
         if self.expected_width > self.width * 1.001:
-            notes.append(
-                f"the data has {self.available:,} examples only: expect an interval of about "
-                f"{self.expected_width:.2g}"
+            needed = (
+                f"{self.width:g} cannot be reached with this data; expect about "
+                f"{self.expected_width:.2g} with all {needed}"
             )
         return Result(
             verb="plan",
             about=f"{self.score} to within {self.width:g} (the whole interval), {self.model} on "
             f"{self.data}",
-            headline=f"{self.examples:,} examples, {_counted(self.permutations, 'permutation')} of "
-            f"each: {made}",
+            headline=f"{needed}: {made}",
             request={"model": self.model, "data": self.data, "width": self.width},
             body=self,
             lead=list(self._costs()),
-            notes=notes,
+            notes=[self._pilot()],
             next_steps=[NextStep(self.command, "the audit")] if self.command else [],
             command=self.command,
         )
@@ -221,7 +220,7 @@ def _planned(
     def widths(q: int) -> Widths:
         tried_at = between + within / n_tried
         factor = math.sqrt((between + within / q) / tried_at) if tried_at else 1.0
-        return Widths(name, tried.outcomes, factor)
+        return Widths(name, tried.outcomes, factor, tried.n_independent)
 
     while not asked.q and permutations < n_tried and widths(permutations).of(most) > asked.width:
         permutations += 1  # examples are few: permutations have to do
@@ -302,20 +301,25 @@ def variances(name: str, outcomes: Outcomes) -> tuple[float, float]:
 @dataclass(frozen=True)
 class Widths:
     """The widths of intervals over more examples than a pilot has, were they like the pilot's;
-    `factor` says how much wider another number of permutations makes them.
+    `factor` says how much wider another number of permutations makes them, `n_independent` how many
+    independent examples so many of the data are worth.
     """
 
     score: str
     outcomes: Outcomes
     factor: float
+    n_independent: Callable[[int], float] = float
 
     def of(self, n: int) -> float:
         """The width over so many examples; from many on it narrows with the root of their
-        number.
+        number. What examples of the pilot share is in its outcomes; here is what more of them do.
         """
-        most = min(n, MOST_TRIED)
+        n_tried = len(self.outcomes)
+        shares = self.n_independent(n_tried) / n_tried
+        worth = max(1.0, min(1.0, self.n_independent(n) / n / shares) * n)
+        most = min(round(worth), MOST_TRIED)
         found = Metric.named(self.score).score(_repeated(self.outcomes, most))
-        return self.factor * (found.high - found.low) * math.sqrt(most / n)
+        return self.factor * (found.high - found.low) * math.sqrt(most / worth)
 
     def fewest(self, width: float, most: int) -> int:
         """The fewest examples whose interval is no wider, by halving; `most` where none are."""

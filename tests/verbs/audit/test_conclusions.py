@@ -7,6 +7,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 from rich.console import Console
 
 from conftest import NLI, Command, outcomes, pairs
+from disorder.data import select
 from disorder.errors import DisorderError
 from disorder.requests.settings import Settings
 from disorder.results.conclusion import Caveat, Conclusion, WordBaseline, brief, sentence, verdict
@@ -30,7 +32,8 @@ from disorder.verbs.audit.concluding import conclude, kind_of
 from disorder.verbs.audit.describing import answers
 from disorder.verbs.audit.measuring import Measuring
 from disorder.verbs.audit.order_kinds import KindLimits
-from disorder.verbs.outcomes import OutcomeFacts
+from disorder.verbs.audit.word_baseline import word_baseline
+from disorder.verbs.outcomes import OutcomeFacts, gold_of
 
 Row = dict[str, str]
 Model = Callable[[Sequence[tuple[str, str]]], list[str]]
@@ -208,6 +211,19 @@ class TestDataThatWordsCanAnswer:
         settings = {"with_": "derange", "q": 3, "limit": 900, "cache": "off"}
         run = audit("builtin", "builtin:sentiment", fidelity="paper", **settings)
         assert run.conclusions["needs=order"].kind == "reads_order"
+
+    def test_it_does_not_depend_on_the_order_of_the_examples(self) -> None:
+        """An audit that may stop early takes them in random order."""
+        dataset = select("builtin", limit=300)
+        number = {each.id: i // 4 for i, each in enumerate(dataset.examples)}
+        found = []
+        for turned in (dataset.examples, dataset.examples[::-1]):
+            gold = gold_of(dataset.task, turned)
+            family = np.array([number[each.id] for each in turned])
+            baseline = word_baseline(replace(dataset, examples=turned), gold, seed=0, family=family)
+            assert baseline is not None
+            found.append(dict(zip([each.id for each in turned], baseline.is_right, strict=True)))
+        assert found[0] == found[1]
 
     def test_a_weak_bag_of_words_is_no_proof(self) -> None:
         weak = WordBaseline(value=0.5, low=0.46, high=0.54, n=400, model=1, chance=0.5)

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import disorder
-from conftest import pairs
+from conftest import Command, pairs
 from disorder.data import read_data
 from disorder.errors import DisorderError
 from disorder.types import DISORDER
@@ -158,3 +158,16 @@ def test_rows_to_train_on_have_the_label_to_learn(tmp_path: Path) -> None:
     taken = [{**row, "label": "invalid"} for row in rows]
     with pytest.raises(DisorderError, match="a label 'invalid' of its own"):
         list(perturb(taken, with_="reverse").training_rows())
+
+
+def test_the_help_names_the_columns_that_are_written(run: Command) -> None:
+    """Of the measures the first ones, so that it stays short."""
+    told = " ".join(run("perturb", "--help")[1].split())
+    lines, training = told.partition("Each line holds ")[2].split("; with --as training ")
+    texts = disorder.perturb("builtin", with_="derange", limit=2)
+    names = lines.partition(" and measures")[0].split(", ")
+    first = next(iter(texts))
+    assert [*first][: len(names)] == names
+    assert {"global_disorder", "local_disorder"} <= {*first}
+    rows = [{*row} for row in texts.training_rows()]
+    assert set.union(*rows) == {*training.partition(".")[0].replace(" and ", ", ").split(", ")}

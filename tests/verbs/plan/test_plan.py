@@ -121,6 +121,29 @@ def test_the_width_that_was_asked_for_is_met(model: Callable[[list[str]], list[s
     assert 0.8 <= np.median(met) <= 1.2
 
 
+def test_near_copies_make_the_interval_of_small_data_as_wide_as_the_audit_finds_it() -> None:
+    """A pilot of a few examples meets hardly any copy; the audit of all meets every one."""
+    rows = [
+        {**row, "id": f"{row['id']}-{copy}", "text_a": f"{row['text_a']} {'.' * copy}".strip()}
+        for row in up_and_down(60)
+        for copy in range(4)
+    ]
+    plan = disorder.plan(bag, rows, width=0.05, cache="off")
+    assert plan.result.headline.startswith("0.05 cannot be reached with this data; expect")
+    run = disorder.audit(bag, rows, with_="derange", q=plan.permutations, short="use", cache="off")
+    record = run["derange", "skill_kept"]
+    assert plan.expected_width == pytest.approx(record.high - record.low, rel=0.3)
+
+
+def test_the_data_is_read_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "rows.jsonl"
+    told = [{"mood": row["label"], "review": row["text_a"]} for row in up_and_down(60)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in told))
+    with caplog.at_level("INFO"):
+        disorder.plan(bag, path, width=0.5, pilot_examples=20, cache="off")
+    assert sum("is read as text_a" in record.getMessage() for record in caplog.records) == 1
+
+
 def test_few_examples_are_made_up_for_by_permutations() -> None:
     """As many as the pilot tried, where the data cannot give the width with fewer."""
     rng = np.random.default_rng(0)

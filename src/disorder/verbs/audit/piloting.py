@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from disorder.data import drawing_key, limited
 from disorder.data.families import family_numbers
 from disorder.errors import DisorderError
 from disorder.metrics.statistics.decomposition import (
@@ -23,6 +24,7 @@ from disorder.metrics.statistics.decomposition import (
     variance_ratio,
     variants_needed,
 )
+from disorder.metrics.statistics.intervals import effective_number, family_sizes
 from disorder.models.loaded_model import LoadedModel
 from disorder.randomness import digest
 from disorder.requests.settings import Settings
@@ -41,6 +43,7 @@ from disorder.verbs.transformation_samples import ExampleNumbers, Transformation
 
 N_PILOT = 64  # examples that say how many variants are worth their cost
 AS_PRINTED = 100  # variants in the papers
+MOST_GROUPED = 5000  # examples whose families are found
 MOST_LOOKED_UP = 1000  # examples whose texts are looked up in the cache
 
 
@@ -57,12 +60,13 @@ class Pilot:
     spent: Costs
     seconds: float
     n_cached: Callable[[int, int], int]  # of the texts of so many examples, with q variants each
+    n_independent: Callable[[int], float] = float  # that so many examples are worth
 
 
 def pilot(model: Any, data: Any, settings: Settings) -> Pilot:
     """Predict the first `limit` examples and `q` variants of each, under one transformation."""
     everything = selected_data(data, replace(settings, limit=None))
-    dataset = selected_data(data, settings)
+    dataset = limited(everything, settings.limit, settings.seed)
     [transformation], _ = planned(settings, dataset.task.language)
     prompt = bound_prompt(model, dataset, settings)
     loaded, _ = loaded_model(model, dataset, [transformation], settings, prompt)
@@ -85,13 +89,32 @@ def pilot(model: Any, data: Any, settings: Settings) -> Pilot:
         lambda n: n_besides(replace(everything, examples=everything.examples[:n]), settings),
         spent,
         seconds,
-        partial(_n_cached, loaded, data, transformation, settings),
+        partial(_n_cached, loaded, everything, transformation, settings),
+        _n_independent(everything, settings),
     )
+
+
+def _n_independent(everything: Dataset, settings: Settings) -> Callable[[int], float]:
+    """How many independent examples so many drawn ones are worth: of small data, more of them are
+    of one family than of the few in a pilot.
+    """
+    if settings.fidelity != NATURAL:
+        return float
+    turns = sorted(everything.examples, key=lambda each: drawing_key(settings.seed, each.id))
+    some = turns[:MOST_GROUPED]
+    numbers = family_numbers(some)
+    family = np.array([numbers[each.id] for each in some], dtype=np.int64)
+
+    def n_independent(n: int) -> float:
+        drawn = family[:n]
+        return effective_number(family_sizes(drawn)) * n / len(drawn)
+
+    return n_independent
 
 
 def _n_cached(
     loaded: LoadedModel,
-    data: Any,
+    everything: Dataset,
     transformation: Transformation,
     settings: Settings,
     n_examples: int,
@@ -102,7 +125,7 @@ def _n_cached(
     """
     if transformation.needs_context:
         return 0
-    dataset = selected_data(data, replace(settings, limit=n_examples))
+    dataset = limited(everything, n_examples, settings.seed)
     looked_up = dataset.examples[:: ceil(len(dataset.examples) / MOST_LOOKED_UP)]
     made = transformation.apply_all(
         looked_up, task=dataset.task, q=q, seed=settings.seed, short=settings.short_texts

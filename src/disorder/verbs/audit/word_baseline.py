@@ -57,7 +57,9 @@ def word_baseline(
     """
     n = len(dataset.examples)
     keys = [digest(seed, "word baseline", example.id) for example in dataset.examples]
-    chosen = np.sort(np.array(sorted(range(n), key=keys.__getitem__)[:MOST], dtype=np.int64))
+    drawn = sorted(range(n), key=keys.__getitem__)[:MOST]
+    by_id = sorted(drawn, key=lambda i: dataset.examples[i].id)  # whatever order they come in
+    chosen = np.array(by_id, dtype=np.int64)
     examples = [dataset.examples[i] for i in chosen.tolist()]
     if len(examples) < FEWEST or len(np.unique(gold[chosen])) < 2:
         return None
