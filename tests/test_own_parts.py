@@ -92,6 +92,19 @@ def test_a_transformation_of_a_file(mine: Path) -> None:
     assert row["text_a"] == "ONE TWO THREE FOUR FIVE 0"
 
 
+def test_a_plus_in_the_name_of_a_folder_names_no_other_file(mine: Path) -> None:
+    """The text behind it was taken for the path, and the file there was run."""
+    for folder in ("dir+x", "x"):
+        (mine / folder).mkdir()
+    (mine / "dir+x" / "n.py").write_text(FILE)
+    (mine / "x" / "n.py").write_text("raise SystemExit('another file was run')")
+    settings: dict[str, Any] = {"with_": "derange", "q": 3, "cache": "off"}
+    run = disorder.audit(predict, ROWS, score="dir+x/n.py:steady", **settings)
+    assert run["derange", "steady"].value == 1
+    with pytest.raises(DisorderError, match=r"dir\+x/n.py: a \+ stands between steps"):
+        disorder.perturb(ROWS[:1], with_="dir+x/n.py:backwards")
+
+
 def test_a_file_that_changed_is_run_again(mine: Path) -> None:
     disorder.perturb(ROWS[:1], with_="mine.py:shout")
     (mine / "mine.py").write_text(FILE.replace("text.upper()", "text + '!!'"))

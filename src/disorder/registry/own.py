@@ -78,7 +78,7 @@ def own_specs(names: Iterable[str]) -> list[str]:
 
 def own_hashes(names: Iterable[str]) -> dict[str, str]:
     """A hash of each file that some names are of, by what a message calls it."""
-    paths = {match[1] for name in own_specs(names) for match in IN_FILE.finditer(name)}
+    paths = {path for name in own_specs(names) for path, _ in _functions_of(name)}
     return {
         f"file {path}": blake2b(Path(path).read_bytes(), digest_size=16).hexdigest()
         for path in sorted(paths)
@@ -90,12 +90,21 @@ def _name_of(kind: str, given: Any) -> Any:
         return _entered(kind, given, "")
     if isinstance(given, str) and given.endswith(".py") and Path(given).is_file():
         raise DisorderError(f"{given} is a Python file: name its function, {given}:FUNCTION")
-    for path, name in IN_FILE.findall(given) if isinstance(given, str) else ():
+    for path, name in _functions_of(given) if isinstance(given, str) else ():
+        if kind == "transformation" and "+" in path:
+            raise DisorderError(f"{path}: a + stands between steps; call the folder otherwise")
         function = of_others(f"{path}:{name}", partial(_function_in, Path(path), name))
         if not callable(function):
             raise DisorderError(f"{path}:{name} is no function")
         _entered(kind, function, f"{path}:{name}" if kind == "transformation" else "")
     return given
+
+
+def _functions_of(given: str) -> list[tuple[str, str]]:
+    """The files that a spec names, each with its function; a path may have a + in it."""
+    path, _, name = given.rpartition(":")
+    is_one = path.endswith(".py") and name.isidentifier() and Path(path).is_file()
+    return [(path, name)] if is_one else IN_FILE.findall(given)
 
 
 def _function_in(path: Path, name: str) -> Any:
