@@ -64,6 +64,11 @@ def test_the_name_of_a_part_shows_its_card(run: Run) -> None:
     assert (code, err) == (0, "")
     for fact in ("keeps words", "destroys order", "languages: all", "cost: q model", "paper UNLI"):
         assert fact in out
+    assert "example of" not in out
+    assert "says more about each" not in out, "it is the card"
+    code, out, err = run("list", "derange", "--examples")
+    assert (code, err) == (0, "")
+    assert "example of: The old man" in out
     assert "words spacy" in run("list", "spacy")[1]
     assert "tagger spacy" in run("list", "spacy")[1], "one name in two kinds"
 

@@ -129,9 +129,7 @@ def test_a_function_of_single_texts_is_told_that_it_got_pairs(
     (tmp_path / "single.py").write_text("def lower(texts): return [t.lower() for t in texts]\n")
     monkeypatch.chdir(tmp_path)
     model = load("single.py:lower", task=TWO)
-    with pytest.raises(
-        BadModel, match=r"list of 1 pairs: .* gets .text_a, text_b.$"
-    ):
+    with pytest.raises(BadModel, match=r"list of 1 pairs: .* gets .text_a, text_b.$"):
         model([("a b", "c d")])
 
 

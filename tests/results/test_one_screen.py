@@ -21,6 +21,7 @@ from disorder.results.conclusion import Caveat
 from disorder.results.next_steps import THEIR_OWN
 from disorder.results.run import Run
 from disorder.results.run_result import HEADLINES
+from disorder.results.run_tables import command as command_of
 from disorder.results.terminal import SCREEN, SafeConsole, continued, summary
 from disorder.verbs.audit import audit
 from fake_server import FakeServer
@@ -108,10 +109,11 @@ def test_long_commands_leave_what_the_data_needs_and_an_example(command: Command
     rows, _ = ROWS["bag"]
     name = "the_tickets_of_our_customers.jsonl"
     renamed = [{"Ticket text": row["text"], "Team": row["label"]} for row in rows]
-    Path(name).write_text("\n".join(map(json.dumps, [*renamed, *renamed[:12]])), encoding="utf-8")
+    lines = map(json.dumps, [*renamed, *renamed[:12]])
+    Path(name).write_text("\n".join(lines), encoding="utf-8")
     columns = ("--columns", "Ticket text=text_a,Team=label")
     model = "python:models_of_a_user:bag"
-    code, printed, told = command("audit", model, name, *columns, "--with", "derange", "--out", "run")
+    code, printed, told = command("audit", model, name, *columns, "--with=derange", "--out=run")
     assert code == 0, told
     lines = printed.splitlines()
     assert len(lines) <= SCREEN
@@ -121,6 +123,34 @@ def test_long_commands_leave_what_the_data_needs_and_an_example(command: Command
     assert "disorder sanity" in printed
     assert "skill kept of original" in printed, "the headline's is of the surface control"
     assert f"12 of {len(rows) + 12} rows left out (repeated row)" in told
+
+
+def test_moved_options_are_shown_with_the_place_that_was_answered(command: Command) -> None:
+    Path("first.py").write_text("def first(rows):\n    return [0 for _ in rows]\n")
+    colours = ["dark red", "blue", "light green", "grey"]
+    rows = [
+        {"question": f"Which colour has thing {i}?", "choices": colours, "answer": i % 4}
+        for i in range(24)
+    ]
+    words = ("python:first:first", written(rows), "--on", "options", "--q", 4, "--out", "run")
+    code, printed, told = command("audit", *words)
+    assert code == 0, told
+    before, after = re.findall(r'^  "(.*)" → (\w)$', printed, re.MULTILINE)
+    assert before == ("A dark red B blue C light green D grey", "A")
+    assert after[0] != before[0]
+    assert sorted(re.split(r" ?[A-D] ", after[0])[1:]) == sorted(colours)
+    assert after[1] == "A", "the letter of the place that was answered"
+    assert printed.count("disorder report run --all") == 1
+
+
+def test_no_data_is_said_and_controls_are_no_part_of_a_command(command: Command, run: Run) -> None:
+    code, _, told = command("audit", "builtin", "--limit", 24, "--q", 2, "--with", "derange")
+    assert code == 0
+    assert "no data named: the built-in data is used" in told
+    again = command_of(run, limit=50)
+    assert "--limit 50" in again
+    assert "derange" in again
+    assert "surface:" not in again
 
 
 def test_few_examples_leave_it_undecided(command: Command) -> None:

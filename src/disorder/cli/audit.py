@@ -44,6 +44,8 @@ def audit(
     folder = resumed or output["out"] or str(new_folder(named, data or "builtin"))
     if resumed is None:
         run = _audited(named, data or "builtin", folder, options)
+        if data is None:
+            print_text("no data named: the built-in data is used", is_error=True)
     else:
         run = _resumed(folder, model, data, options)
     from disorder.results.run_tables import spent

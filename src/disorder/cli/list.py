@@ -71,15 +71,17 @@ def list_parts(
     from disorder.registry import broken_plugins
     from disorder.results.result import PlainBody, Result
 
+    about = "disorder list KIND says more about each, e.g. disorder list metrics"
     if kind is not None and kind not in LISTS:
-        sections = [_cards(kind)]
+        about = ""
+        sections = [_cards(kind, examples=examples)]
     elif kind is None and not examples:
         sections = [_overview()]
     else:
         sections = [_listed(name, examples=examples) for name in ([kind] if kind else LISTS)]
     found = Result(
         verb="list",
-        about="disorder list KIND says more about each, e.g. disorder list metrics",
+        about=about,
         headline=f"Parts of disorder {__version__}" + (f": {kind}" if kind else ""),
         request={"kind": kind},
         body=PlainBody(),
@@ -89,7 +91,7 @@ def list_parts(
     show(found, is_all=True)
 
 
-def _cards(name: str) -> Section[None]:
+def _cards(name: str, *, examples: bool) -> Section[None]:
     """All that is known of the parts with this name."""
     from disorder.errors import UnknownName
     from disorder.registry import KINDS, parts_of
@@ -100,11 +102,18 @@ def _cards(name: str) -> Section[None]:
     if not cards:
         names = {each for known in everything.values() for each in known}
         raise UnknownName("kind of part", name, [*LISTS, *names])
+    is_example = examples and name in everything["transformation"]
+    shown = [f"example of: {' | '.join(EXAMPLE)}", _example_maker()(name)] if is_example else []
     return Section(
         name,
         "What is known of it",
         terms={
-            f"{card.kind} {card.form}": _lines(card.summary, *card.facts(), card.origin)
+            f"{card.kind} {card.form}": _lines(
+                card.summary,
+                *card.facts(),
+                card.origin,
+                *(shown if card.kind == "transformation" else ()),
+            )
             for card in cards
         },
     )

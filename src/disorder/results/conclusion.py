@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, FiniteFloat, NonNegativeInt, model_valida
 from disorder.requests.settings import Settings
 from disorder.results.result import Section
 from disorder.results.writing import MINUS, capitalised, title_of
-from disorder.types import ORIGINAL, is_about_texts
+from disorder.types import ORIGINAL, Score, is_about_texts
 
 if TYPE_CHECKING:
     from disorder.results.run import Record, Run
@@ -219,7 +219,7 @@ def _more(found: Conclusion) -> str:
     return f"; about {found.more_examples:,} more example{plural} would decide it"
 
 
-def figures(found: Conclusion | Record) -> str:
+def figures(found: Conclusion | Record | Score) -> str:
     """A value with its interval; a minus is a true minus."""
     return f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]".replace("-", MINUS)
 

@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field, computed_field, model_validator
 
 from disorder.results.conclusion import NAMES, PAGE, Conclusion, sentence
 from disorder.results.result import Cell, Column, Grid, Result
-from disorder.results.writing import capitalised
+from disorder.results.writing import capitalised, fixed, with_interval
 from disorder.safe_io import one_line
 
 SCHEMA_VERSION = 2
@@ -63,7 +63,7 @@ class Ruling(BaseModel):
     @property
     def found(self) -> str:
         """The value with its interval."""
-        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}], n = {self.n:,}"
+        return f"{with_interval(self)}, n = {self.n:,}"
 
     @property
     def outcome(self) -> str:
@@ -199,8 +199,8 @@ def _rulings(decision: Decision) -> Grid:
         [
             Cell(ruling.outcome, mark=_mark(ruling)),
             Cell(f"{ruling.score} {ruling.operator} {ruling.limit:g}", mark="code"),
-            Cell(f"{ruling.value:.3f}"),
-            Cell(f"{ruling.low:.3f} to {ruling.high:.3f}"),
+            Cell(fixed(ruling.value)),
+            Cell(f"{fixed(ruling.low)} to {fixed(ruling.high)}"),
             Cell(f"{ruling.n:,}"),
         ]
         for ruling in decision.rulings

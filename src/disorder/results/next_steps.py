@@ -26,6 +26,7 @@ from disorder.requests.plan import PlanOptions
 from disorder.requests.settings import resume_line
 from disorder.results.result import NextStep
 from disorder.results.run import NEEDS, Run
+from disorder.results.run_tables import command
 from disorder.types import is_about_texts
 
 MOST = 3
@@ -188,9 +189,7 @@ def _more(run: Run) -> Iterator[NextStep]:
     more = found.more_examples
     if more is not None and run.settings.get("limit") and run.n_available > run.n_examples:
         limit = min(run.n_available, run.n_examples + more)
-        settings = {**run.settings, "transformations": run.transformations, "seed": run.seed}
-        words = changed(AuditOptions, settings | {"limit": limit})
-        yield NextStep(command_line("audit", run.model, run.data, *words), "decide it")
+        yield NextStep(command(run, limit=limit), "decide it")
     else:
         pilot = ["--pilot-examples", str(min(run.n_examples, PILOT))]  # a ratio shows in these
         yield NextStep(command_line("plan", *source, *pilot), "how many examples would decide it")
@@ -210,7 +209,7 @@ def _rest(run: Run) -> Iterator[NextStep]:
 def _report(run: Run) -> Iterator[NextStep]:
     if run.folder is None:
         return
-    if run.kind == "labels" and not run.is_likelihood:
+    if run.kind in ("labels", "choice") and not run.is_likelihood:
         words = ("report", run.folder, "--examples", "examples.csv")
         yield NextStep(command_line(*words), "look at its predictions")
     else:

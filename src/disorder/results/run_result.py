@@ -223,7 +223,8 @@ def _counted(run: Run, n: int) -> str:
     """So many texts, questions or pairs, and of how many families they are."""
     asked = {"choice": "questions", "text": "questions", "pair": "pairs"}.get(run.kind, "texts")
     is_fewer = run.n_families is not None and run.n_families < FEWER * n
-    return f"{n:,} {asked}" + (f" ({run.n_families:,} families of similar {asked})" if is_fewer else "")
+    families = f" ({run.n_families:,} families of similar {asked})" if is_fewer else ""
+    return f"{n:,} {asked}{families}"
 
 
 def _cut_short(run: Run) -> str:

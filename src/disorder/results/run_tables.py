@@ -17,7 +17,7 @@ from disorder.results.conclusion import MAIN
 from disorder.results.markup import name_of
 from disorder.results.result import Cell, Column, Grid
 from disorder.results.run import AGAIN, Omitted, Record, Run
-from disorder.results.writing import place_of, shown, title_of
+from disorder.results.writing import fixed, place_of, shown, title_of
 from disorder.types import CONTROL_OF, ORIGINAL
 
 SECONDS = ("draw", "assemble", "forward", "cache", "write")
@@ -142,19 +142,21 @@ def _named_scores(entries: Sequence[Omitted]) -> str:
     return f"{metrics} under {specs}" + (f" (groups: {groups})" if groups != "all" else "")
 
 
-def command(run: Run) -> str:
-    """The command that repeats a run: every setting that differs from its default."""
+def command(run: Run, **changes: Any) -> str:
+    """The command that repeats a run: every setting that differs from its default, or is changed.
+    Controls are no part of it: an audit adds them by itself.
+    """
     named = [spec for spec in run.transformations if not spec.startswith(CONTROL_OF)]
-    settings = {**run.settings, "transformations": named, "seed": run.seed}
+    settings = {**run.settings, "transformations": named, "seed": run.seed} | changes
     return command_line("audit", run.model, run.data, *changed(AuditOptions, settings))
 
 
 def gain_lines(run: Run) -> list[str]:
     """How much each perturbation keeps of what its control loses, one line each."""
     return [
-        f"relative gain: {each['transformation']} keeps {each['value']:.2f} "
-        f"[{each['low']:.2f}, {each['high']:.2f}] of the accuracy that {each['control']} costs "
-        f"({each['n']:,} examples)"
+        f"relative gain: {each['transformation']} keeps {fixed(each['value'], 2)} "
+        f"[{fixed(each['low'], 2)}, {fixed(each['high'], 2)}] of the accuracy that "
+        f"{each['control']} costs ({each['n']:,} examples)"
         for each in run.gains
     ]
 

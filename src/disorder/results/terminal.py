@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from string import ascii_uppercase
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -25,6 +26,7 @@ from rich.text import Text
 from disorder.results.result import Cell, Grid, NextStep, Result, Row, Section
 from disorder.results.writing import capitalised, sentence
 from disorder.safe_io import one_line, visible
+from disorder.types import is_about_texts
 
 SCREEN = 24  # lines that a summary has at most
 SURE = 2  # lines of the lead, and
@@ -301,7 +303,7 @@ def summary(result: Result, console: Console, written: Sequence[str] = ()) -> li
         result.lead[SURE + 1 + GROUPS :],
     )
     add(first)
-    example = _example_lines(result.examples[0], width) if result.examples else []
+    example = _example_lines(result, width) if result.examples else []
     example = example if len(example) <= room else []
     room -= len(example)
     for n in range(2, len(result.next_steps) + 1):
@@ -376,29 +378,61 @@ def _written_lines(written: Sequence[str], width: int) -> list[Text]:
     return [Text(each, style="bold") for each in lines if each]
 
 
-def _example_lines(example: Row, width: int) -> list[Text]:
+def _example_lines(result: Result, width: int) -> list[Text]:
     """A text and its first perturbed version, each with the prediction."""
+    example = result.examples[0]
     version = example["variants"][0]
-    originals = (example["text_a"], example["text_b"] or "")
-    gap = " " if any(" " in text for text in originals) else ""  # some scripts have none
-    changed = [gap.join(word for word, _ in text) for text in version["texts"]]
-    moved = [i for i, text in enumerate(changed) if text.split() != originals[i].split()]
-    number = (moved or [len(changed) - 1])[-1]
-    texts = {originals[number]: example["answer"], changed[number]: version["answer"]}
-    room = width - 8 - max(cell_len(one_line(answer)) for answer in texts.values())
+    part = result.request.get("break_")
+    if part == "options":
+        pairs = _option_pair(example, version)
+    elif is_about_texts(part):
+        pairs = _text_pair(example, version)
+    else:
+        return []  # of other parts of a prompt the original is not at hand
+    room = width - 8 - max(cell_len(one_line(answer)) for _, answer in pairs)
     if room < 20:
         return []
     lines = [Text()]
-    for text, answer in texts.items():
+    for text, answer in pairs:
         shown = one_line(text)
         shown = shown if cell_len(shown) <= room else f"{shown[: room - 1].rstrip()}…"
         lines.append(Text(f'  "{shown}" → {one_line(answer)}'))
     return lines
 
 
+def _text_pair(example: Row, version: Row) -> list[tuple[str, str]]:
+    """The text that changed before and after, with the answers."""
+    originals = (example["text_a"], example["text_b"] or "")
+    gap = " " if any(" " in text for text in originals) else ""  # some scripts have none
+    changed = [gap.join(word for word, _ in text) for text in version["texts"]]
+    moved = [i for i, text in enumerate(changed) if text.split() != originals[i].split()]
+    number = (moved or [len(changed) - 1])[-1]
+    return [(originals[number], example["answer"]), (changed[number], version["answer"])]
+
+
+def _option_pair(example: Row, version: Row) -> list[tuple[str, str]]:
+    """The options before and after, each behind the letter of its place, with the letter that was
+    answered; answers of a run name options by their letters before.
+    """
+    after = [(option, (place or i) - 1) for i, (option, place) in enumerate(version["texts"][0], 1)]
+    before = sorted(after, key=lambda each: each[1])
+    now = {ascii_uppercase[place]: ascii_uppercase[i] for i, (_, place) in enumerate(after)}
+    answer = version["answer"]
+    return [
+        (_lettered(before), example["answer"]),
+        (_lettered(after), now.get(answer, answer)),
+    ]
+
+
+def _lettered(options: Sequence[tuple[str, int]]) -> str:
+    return "  ".join(
+        f"{letter} {option}" for letter, (option, _) in zip(ascii_uppercase, options, strict=False)
+    )
+
+
 def _show_whole(result: Result, console: Console, written: Sequence[str], *, is_all: bool) -> None:
     console.print(Text(result.headline, style="bold"))
-    for line in (result.about, *map(capitalised, result.lead)):
+    for line in filter(None, (result.about, *map(capitalised, result.lead))):
         console.print(Text(line, style="dim"))
     for line in result.caveats:
         console.print(Text(f"caveat: {line}"))

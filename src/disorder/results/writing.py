@@ -74,7 +74,7 @@ def score_row(score: Score) -> dict[str, Any]:
     }
 
 
-def with_interval(score: Score) -> str:
+def with_interval(score: Bounded) -> str:
     """A score with its interval, for a sentence.
 
     >>> with_interval(Score(0.5, -0.25, 0.75, 20))

@@ -431,7 +431,8 @@ class TestWhatIsSaid:
         assert words.low < 0.5
         assert words.high - words.low > 0.2  # of 60 observations, not 300
         assert run.n_families < 150  # copies of the shortest texts share too few words
-        assert f"300 texts ({run.n_families} families of similar texts)" in " ".join(run.result.lead)
+        counted = f"300 texts ({run.n_families} families of similar texts)"
+        assert counted in " ".join(run.result.lead)
         assert f"interval over the {run.n_families} families" in render(run.result, "page")
 
     def test_the_need_for_order_is_said_once(self, tmp_path: Path) -> None:

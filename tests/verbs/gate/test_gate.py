@@ -674,3 +674,12 @@ def test_a_ratio_of_skills_from_a_plugin_is_watched(monkeypatch: pytest.MonkeyPa
     assert run.n_examples < 600
     assert [each.metric for each in run.stopped] == ["strict_skill"]
     assert not run.gate["passed"]
+
+
+def test_a_minus_is_a_true_minus() -> None:
+    run = made(scores=[record("derange", "skill_kept", -0.1, -0.2, 0.05)])
+    decision = gate(run, ["derange:skill_kept > 0.8"])
+    text = render(decision.result, "markdown") + junit_xml(decision)
+    assert "−0.100" in text
+    assert "−0.200" in text
+    assert not re.search(r"-0\.\d", text)

@@ -18,7 +18,7 @@ from disorder.metrics import two_digits
 from disorder.metrics.statistics.intervals import Z, effective_number, family_sizes
 from disorder.metrics.statistics.skill import NaturalOutcomes, ThreeRatios, skill_of
 from disorder.metrics.statistics.skill_ratio import BeyondChance
-from disorder.results.conclusion import Caveat, Conclusion, ConclusionKind
+from disorder.results.conclusion import Caveat, Conclusion, ConclusionKind, figures
 from disorder.results.run import DIGITS
 from disorder.types import Outcomes, Score
 from disorder.types.predictions import ABSTAINED
@@ -335,7 +335,7 @@ def _families(facts: Facts) -> str:
 
 def _no_skill_shown(skill: BeyondChance, score: Score, *, is_none: bool) -> str:
     """Accuracy beside chance, and how many more examples would show skill of this size."""
-    beyond = f"{score.value:.2f} [{score.low:.2f}, {score.high:.2f}] beyond it"
+    beyond = f"{figures(score)} beyond it"
     claim = "is not above" if is_none else "is not shown to be above"
     text = (
         f"accuracy {skill.accuracy:.2f} on original texts {claim} chance "
