@@ -27,8 +27,8 @@ SomeModel = Annotated[
 ModelOrUsual = Annotated[
     str | None,
     typer.Argument(
-        help="Model spec: builtin, hf:FOLDER, onnx:FOLDER, sklearn:FILE (needs --allow-pickle), "
-        "bow, python:MODULE:FUNCTION",
+        help="Model spec: builtin, hf:FOLDER, onnx:FOLDER, sklearn:FILE (with --allow-pickle), "
+        "python:MODULE:FUNCTION",
         show_default="builtin",
     ),
 ]
